@@ -1,0 +1,140 @@
+package config
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/logging"
+)
+
+// Config is the body of KernelBooted. Times are milliseconds, sizes bytes.
+type Config struct {
+	Version   uint32   `cbor:"1,keyasint" json:"version"`
+	ClusterID string   `cbor:"2,keyasint" json:"cluster_id"`
+	KernelID  string   `cbor:"3,keyasint" json:"kernel_id"`
+	Seed      [16]byte `cbor:"4,keyasint" json:"-"`
+
+	MaxStepsPerTick    uint32 `cbor:"10,keyasint" json:"max_steps_per_tick"`
+	MaxCallsPerTick    uint32 `cbor:"11,keyasint" json:"max_calls_per_tick"`
+	WorkPerEvent       uint64 `cbor:"12,keyasint" json:"work_per_event"`
+	MaxWorkPerTick     uint64 `cbor:"13,keyasint" json:"max_work_per_tick"`
+	MaxAgents          uint32 `cbor:"14,keyasint" json:"max_agents"`
+	GlobalQueue        uint32 `cbor:"15,keyasint" json:"global_queue"`
+	InstructionQueue   uint32 `cbor:"16,keyasint" json:"instruction_queue"`
+	MaxValueBytes      uint32 `cbor:"17,keyasint" json:"max_value_bytes"`
+	MaxCheckpointBytes uint32 `cbor:"18,keyasint" json:"max_checkpoint_bytes"`
+	MaxProgramBytes    uint32 `cbor:"19,keyasint" json:"max_program_bytes"`
+	MaxInternedBytes   uint64 `cbor:"20,keyasint" json:"max_interned_bytes"`
+	MaxOutbox          uint32 `cbor:"21,keyasint" json:"max_outbox"`
+
+	DefaultCallTimeoutMillis int64 `cbor:"30,keyasint" json:"default_call_timeout_ms"`
+	MaxCallTimeoutMillis     int64 `cbor:"31,keyasint" json:"max_call_timeout_ms"`
+	CallGraceMillis          int64 `cbor:"34,keyasint" json:"call_grace_ms"`
+	ResumableTTLMillis       int64 `cbor:"32,keyasint" json:"resumable_ttl_ms"`
+	RetentionMillis          int64 `cbor:"33,keyasint" json:"retention_ms"`
+
+	MaxSessions             uint32 `cbor:"40,keyasint" json:"max_sessions"`
+	SessionIdleMillis       int64  `cbor:"41,keyasint" json:"session_idle_ms"`
+	SessionOpenMillis       int64  `cbor:"42,keyasint" json:"session_open_ms"`
+	MaxIdempotencyKeys      uint32 `cbor:"43,keyasint" json:"max_idempotency_keys"`
+	IdempotencyWindowMillis int64  `cbor:"44,keyasint" json:"idempotency_window_ms"`
+
+	SegmentBytes uint64 `cbor:"50,keyasint" json:"segment_bytes"`
+}
+
+// Version of the kernel's behaviour that a new cluster starts with (EV-9).
+const Version = 1
+
+// Default returns the limits of a new cluster. The caller sets ClusterID,
+// KernelID and Seed.
+func Default() Config {
+	return Config{
+		Version:  Version,
+		KernelID: "default",
+
+		MaxStepsPerTick:    10_000,
+		MaxCallsPerTick:    1_000,
+		WorkPerEvent:       100_000,
+		MaxWorkPerTick:     400_000,
+		MaxAgents:          1_000_000,
+		GlobalQueue:        1_000_000,
+		InstructionQueue:   64,
+		MaxValueBytes:      64 << 10,
+		MaxCheckpointBytes: 256 << 10,
+		MaxProgramBytes:    256 << 10,
+		MaxInternedBytes:   1 << 30,
+		MaxOutbox:          100_000,
+
+		DefaultCallTimeoutMillis: 30_000,
+		MaxCallTimeoutMillis:     3_600_000,
+		CallGraceMillis:          5_000,
+		ResumableTTLMillis:       30 * 24 * 3_600_000,
+		RetentionMillis:          24 * 3_600_000,
+
+		MaxSessions:             20_000,
+		SessionIdleMillis:       3_600_000,
+		SessionOpenMillis:       300_000,
+		MaxIdempotencyKeys:      20_000,
+		IdempotencyWindowMillis: 600_000,
+
+		SegmentBytes: 64 << 20,
+	}
+}
+
+// Check refuses a configuration that the kernel could not keep.
+func (c *Config) Check() *failure.Refusal {
+	bad := func(field, rule string) *failure.Refusal {
+		return &failure.Refusal{Code: failure.InvalidArgument, Field: "config." + field, Rule: rule}
+	}
+	switch {
+	case c.Version != Version:
+		return bad("version", "this binary knows kernel version 1 only")
+	case c.ClusterID == "" || len(c.ClusterID) > 64:
+		return bad("cluster_id", "must have 1 to 64 bytes")
+	case c.KernelID == "" || len(c.KernelID) > 64:
+		return bad("kernel_id", "must have 1 to 64 bytes")
+	}
+	for _, limit := range []struct {
+		field string
+		n     uint64
+	}{
+		{"max_steps_per_tick", uint64(c.MaxStepsPerTick)},
+		{"max_calls_per_tick", uint64(c.MaxCallsPerTick)},
+		{"work_per_event", c.WorkPerEvent},
+		{"max_work_per_tick", c.MaxWorkPerTick},
+		{"max_agents", uint64(c.MaxAgents)},
+		{"global_queue", uint64(c.GlobalQueue)},
+		{"instruction_queue", uint64(c.InstructionQueue)},
+		{"max_value_bytes", uint64(c.MaxValueBytes)},
+		{"max_checkpoint_bytes", uint64(c.MaxCheckpointBytes)},
+		{"max_program_bytes", uint64(c.MaxProgramBytes)},
+		{"max_interned_bytes", c.MaxInternedBytes},
+		{"max_outbox", uint64(c.MaxOutbox)},
+		{"max_sessions", uint64(c.MaxSessions)},
+		{"max_idempotency_keys", uint64(c.MaxIdempotencyKeys)},
+		{"segment_bytes", c.SegmentBytes},
+	} {
+		if limit.n == 0 {
+			return bad(limit.field, "must be at least 1")
+		}
+	}
+	if c.SegmentBytes > logging.MaxSegmentBytes {
+		return bad("segment_bytes", "must be at most 1 GiB")
+	}
+	for _, span := range []struct {
+		field  string
+		millis int64
+	}{
+		{"default_call_timeout_ms", c.DefaultCallTimeoutMillis},
+		{"max_call_timeout_ms", c.MaxCallTimeoutMillis},
+		{"call_grace_ms", c.CallGraceMillis},
+		{"resumable_ttl_ms", c.ResumableTTLMillis},
+		{"retention_ms", c.RetentionMillis},
+		{"session_idle_ms", c.SessionIdleMillis},
+		{"session_open_ms", c.SessionOpenMillis},
+		{"idempotency_window_ms", c.IdempotencyWindowMillis},
+	} {
+		if span.millis <= 0 {
+			return bad(span.field, "must be at least 1 ms")
+		}
+	}
+	return nil
+}

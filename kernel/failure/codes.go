@@ -1,0 +1,93 @@
+package failure
+
+// Code names one thing that can go wrong. Codes are part of the API and of
+// the log: append, never rename.
+type Code string
+
+// Codes that end a tick or answer a call (FA-5).
+const (
+	InvalidState       Code = "INVALID_STATE"
+	EvalFailure        Code = "EVAL_FAILURE"
+	EvalPanic          Code = "EVAL_PANIC"
+	TickOverflow       Code = "TICK_OVERFLOW"
+	CallOverflow       Code = "CALL_OVERFLOW"
+	ValueTooLarge      Code = "VALUE_TOO_LARGE"
+	WorkExceeded       Code = "WORK_EXCEEDED"
+	CheckpointInvalid  Code = "CHECKPOINT_INVALID"
+	PermissionDenied   Code = "PERMISSION_DENIED"
+	Killed             Code = "KILLED"
+	WaitTimeout        Code = "WAIT_TIMEOUT"
+	OutcomeUnknown     Code = "OUTCOME_UNKNOWN"
+	Withdrawn          Code = "WITHDRAWN"
+	ToolUnknown        Code = "TOOL_UNKNOWN"
+	ToolArgsInvalid    Code = "TOOL_ARGS_INVALID"
+	ToolTimeout        Code = "TOOL_TIMEOUT"
+	ToolUnreachable    Code = "TOOL_UNREACHABLE"
+	ToolFailed         Code = "TOOL_FAILED"
+	ToolCrashed        Code = "TOOL_CRASHED"
+	ToolResultTooLarge Code = "TOOL_RESULT_TOO_LARGE"
+	ToolResultInvalid  Code = "TOOL_RESULT_INVALID"
+	InvariantBroken    Code = "INVARIANT_BREACH"
+	ProgramFailed      Code = "PROGRAM_FAILED" // the program's own FAIL
+)
+
+// Codes that refuse a command. All of them are definite: the command did not
+// take effect and will not.
+const (
+	InvalidArgument     Code = "INVALID_ARGUMENT"
+	InvalidValue        Code = "INVALID_VALUE"
+	InvalidProgram      Code = "INVALID_PROGRAM"
+	InvalidTransition   Code = "INVALID_TRANSITION"
+	NotFound            Code = "NOT_FOUND"
+	AlreadyExists       Code = "ALREADY_EXISTS"
+	AlreadyBooted       Code = "ALREADY_BOOTED"
+	NotBooted           Code = "NOT_BOOTED"
+	NotRecoverable      Code = "NOT_RECOVERABLE"
+	NoInstruction       Code = "NO_INSTRUCTION"
+	QueueFull           Code = "QUEUE_FULL"
+	LimitReached        Code = "LIMIT_REACHED"
+	StaleResult         Code = "STALE_RESULT"
+	SessionExpired      Code = "SESSION_EXPIRED"
+	SessionsFull        Code = "SESSIONS_FULL"
+	SequenceReused      Code = "SEQUENCE_REUSED"
+	SequenceOutOfWindow Code = "SEQUENCE_OUT_OF_WINDOW"
+	AlreadyAcknowledged Code = "ALREADY_ACKNOWLEDGED"
+	Quarantined         Code = "QUARANTINED"
+)
+
+// classes is the one table of FA-5. A code that is missing here only ever
+// refuses commands and has no class.
+var classes = map[Code]Class{
+	InvalidState:       Unclassified,
+	EvalFailure:        Permanent,
+	EvalPanic:          Permanent,
+	TickOverflow:       Permanent,
+	CallOverflow:       Permanent,
+	ValueTooLarge:      Permanent,
+	WorkExceeded:       Permanent,
+	CheckpointInvalid:  Permanent,
+	PermissionDenied:   PolicyViolation,
+	Killed:             Permanent,
+	WaitTimeout:        Transient,
+	OutcomeUnknown:     Permanent,
+	Withdrawn:          Permanent,
+	ToolUnknown:        Permanent,
+	ToolArgsInvalid:    Permanent,
+	ToolTimeout:        Transient,
+	ToolUnreachable:    Transient,
+	ToolFailed:         Permanent,
+	ToolCrashed:        Permanent,
+	ToolResultTooLarge: Permanent,
+	ToolResultInvalid:  Permanent,
+	InvariantBroken:    InvariantBreach,
+	ProgramFailed:      Permanent,
+}
+
+// ClassOf returns the class of a code; Permanent for one that the table does
+// not know, so that nothing unknown is ever retried.
+func ClassOf(c Code) Class {
+	if class, ok := classes[c]; ok {
+		return class
+	}
+	return Permanent
+}
