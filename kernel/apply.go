@@ -1,0 +1,275 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// Apply takes one committed event in (EV-1). In this order: record it, fire
+// the timers that are due, decide it, drain ticks; each cause drains its
+// reactions before the next begins (EV-6).
+func (k *Kernel) Apply(index, term uint64, e *event.Event) Applied {
+	k.begin(index, term, e)
+	k.fireTimers()
+	outcome := k.decide(e)
+	k.drainTicks()
+	return k.seal(outcome)
+}
+
+// ApplyQuarantined records an event that operators keep from running (EV-14).
+func (k *Kernel) ApplyQuarantined(index, term uint64, e *event.Event) Applied {
+	k.begin(index, term, e)
+	k.publish(bus.Record{Kind: bus.Quarantine, Body: execution.Empty{}}, 0)
+	return k.seal(k.refuse(failure.Refusal{Code: failure.Quarantined, Rule: "operators keep this event from running"}))
+}
+
+// begin opens the event's block and records the event itself.
+func (k *Kernel) begin(index, term uint64, e *event.Event) {
+	if index <= k.state.Index {
+		panic(fmt.Sprintf("kernel: event at index %d after index %d", index, k.state.Index))
+	}
+	k.state.Index, k.state.Term = index, term
+	k.state.Clock = max(k.state.Clock, e.Wall)
+	k.at = bus.At{Index: index, Now: k.state.Clock}
+	k.work = 0
+	k.block.Begin(index, term, k.state.Log.NextSeq, k.state.Clock)
+	k.publish(bus.Record{Kind: bus.Event, Body: &event.Recorded{Event: e}}, 0)
+}
+
+// seal ends the event: its block, the chain, the position of the next one.
+func (k *Kernel) seal(outcome event.Outcome) Applied {
+	block, chain := k.block.Seal(k.state.Log.Chain)
+	segment := config.Default().SegmentBytes
+	if k.state.Config != nil {
+		segment = k.state.Config.SegmentBytes
+	}
+	k.state.Log.Advance(block, chain, segment)
+	return Applied{Outcome: outcome, Block: block, Log: &k.state.Log}
+}
+
+// fireTimers fires what is due, in (deadline, id) order, within the event's
+// work. Timers made meanwhile, and what the work does not reach, wait for the
+// next event.
+func (k *Kernel) fireTimers() {
+	if k.state.Config == nil {
+		return
+	}
+	made := k.state.Timers.Next
+	for k.work < k.state.Config.WorkPerEvent {
+		timer, ok := k.state.Timers.First()
+		if !ok || timer.Deadline > k.state.Clock || timer.ID > made {
+			return
+		}
+		flows.Fire(k.view(), timer, &k.out)
+		k.run(0)
+	}
+}
+
+// drainTicks runs queued ticks until none is left or the work is spent (EX-2).
+func (k *Kernel) drainTicks() {
+	if k.state.Config == nil {
+		return
+	}
+	for k.work < k.state.Config.WorkPerEvent {
+		agent, ok := k.state.Running.First()
+		if !ok {
+			return
+		}
+		k.work += flows.Tick(k.view(), agent, &k.out)
+		k.run(0)
+	}
+}
+
+// decide answers the event. Whatever it refuses has changed nothing, and is
+// recorded.
+func (k *Kernel) decide(e *event.Event) event.Outcome {
+	if k.state.Config == nil && e.Kind != event.KernelBooted {
+		return k.refuse(failure.Refusal{Code: failure.NotBooted, Rule: "the cluster has no configuration yet"})
+	}
+	if !e.Kind.IsCommand() {
+		return k.decideInternal(e)
+	}
+	judged := k.state.Sessions.Judge(e, k.state.Clock, k.state.Config)
+	switch {
+	case judged.Refusal != nil:
+		return k.refuse(*judged.Refusal)
+	case judged.Repeat != nil:
+		k.publish(bus.Record{Kind: bus.Duplicate, Body: &event.Again{Index: judged.Repeat.Index}}, 0)
+		outcome := event.Outcome{Index: judged.Repeat.Index, Stored: judged.Repeat.Position}
+		if first, ok := event.DecodeOutcome(judged.Repeat.Outcome); ok {
+			outcome = *first
+		}
+		outcome.Repeated = true
+		return outcome
+	}
+	target, refusal := k.command(e)
+	if refusal != nil {
+		return k.refused(target, refusal)
+	}
+	k.run(0)
+	return k.answer(target, failure.Refusal{})
+}
+
+// command hands a client's command to its flow.
+func (k *Kernel) command(e *event.Event) (flows.Target, *flows.Refusal) {
+	v := k.view()
+	switch e.Kind {
+	case event.AgentDefine:
+		return flows.Define(v, decoded[event.Define](k, e), &k.out)
+	case event.AgentStart:
+		return flows.Start(v, decoded[event.Start](k, e), &k.out)
+	case event.AgentTrigger:
+		return flows.Trigger(v, decoded[event.Trigger](k, e), lifecycle.Client, &k.out)
+	case event.AgentKill:
+		return flows.Kill(v, decoded[event.Kill](k, e), &k.out)
+	case event.AgentSubmit:
+		return flows.Submit(v, decoded[event.Submit](k, e), &k.out)
+	}
+	panic(k.unknown(e, "no flow takes it"))
+}
+
+// decideInternal answers what nodes propose by themselves.
+func (k *Kernel) decideInternal(e *event.Event) event.Outcome {
+	var refusal *flows.Refusal
+	switch e.Kind {
+	case event.KernelBooted:
+		refusal = k.boot(decoded[config.Config](k, e))
+	case event.LeaderStarted, event.Pulse, event.Checkpoint:
+		// Their record is all there is to them: a term's first commit, time,
+		// and chain values that each node compares with its own.
+	case event.ToolDispatched:
+		refusal = flows.Dispatch(k.view(), decoded[event.Dispatched](k, e), &k.out)
+	case event.ToolResult:
+		refusal = flows.Result(k.view(), decoded[event.Result](k, e), &k.out)
+	default:
+		panic(k.unknown(e, "no flow takes it"))
+	}
+	if refusal != nil {
+		return k.refused(flows.Target{}, refusal)
+	}
+	k.run(0)
+	return event.Outcome{Index: k.at.Index, Seq: k.state.Log.NextSeq}
+}
+
+// boot fixes the cluster's limits for ever (EV-8, INV-12).
+func (k *Kernel) boot(c *config.Config) *flows.Refusal {
+	if k.state.Config != nil {
+		return &flows.Refusal{Refusal: failure.Refusal{Code: failure.AlreadyBooted, Rule: "the cluster's configuration is fixed by its first event"}}
+	}
+	if r := c.Check(); r != nil {
+		return &flows.Refusal{Refusal: *r}
+	}
+	k.out.Add(bus.Record{Kind: bus.KernelBooted, Body: &booted{*c}})
+	return nil
+}
+
+func (k *Kernel) refused(t flows.Target, r *flows.Refusal) event.Outcome {
+	if k.out.Len() > 0 {
+		panic("kernel: a flow refused and decided records too")
+	}
+	if r.Record != nil {
+		k.publish(*r.Record, 0)
+	}
+	return k.answer(t, r.Refusal)
+}
+
+func (k *Kernel) refuse(r failure.Refusal) event.Outcome { return k.answer(flows.Target{}, r) }
+
+// answer records the outcome, for the log and for the command's session.
+func (k *Kernel) answer(t flows.Target, r failure.Refusal) event.Outcome {
+	outcome := event.Outcome{Refusal: r, Index: k.at.Index, Seq: k.state.Log.NextSeq}
+	if row := k.state.Agents.Get(t.No); row != nil {
+		outcome.Agent, outcome.State = row.Identity.ID, uint8(row.Lifecycle.State)
+	}
+	recorded := outcome
+	k.publish(bus.Record{Kind: bus.Outcome, Body: &recorded}, 0)
+	return outcome
+}
+
+// run publishes what a flow decided, all of it, and then drains the reactions,
+// first in first out (EV-4, EV-5). cause is the place of the causing record.
+func (k *Kernel) run(cause uint32) {
+	k.publishBatch(cause)
+	for next := 0; next < len(k.reactions); next++ {
+		made := k.reactions[next]
+		for _, react := range routes[made.record.Kind].react {
+			react(k.view(), made.record, &k.out)
+			k.publishBatch(made.place)
+		}
+	}
+	clear(k.reactions)
+	k.reactions = k.reactions[:0]
+}
+
+func (k *Kernel) publishBatch(cause uint32) {
+	records := k.out.Records()
+	for i := range records {
+		place := k.publish(records[i], cause)
+		if len(routes[records[i].Kind].react) > 0 {
+			k.reactions = append(k.reactions, pending{records[i], place})
+		}
+	}
+	k.out.Reset()
+}
+
+// publish gives the record its busSeq, writes it to the block, and lets its
+// owner apply it at once: log first (EV-4, INV-01). It returns the record's
+// place in the block.
+func (k *Kernel) publish(r bus.Record, cause uint32) uint32 {
+	route := &routes[r.Kind]
+	if route.name == "" {
+		panic("kernel: a record of no known kind")
+	}
+	place := k.block.Count()
+	before := k.block.Len()
+	k.at.Seq = k.block.Open(logging.Header{Kind: uint16(r.Kind), Agent: r.Agent, Tick: r.Tick, Step: r.Step, Cause: cause})
+	k.block.Buf = r.Body.AppendTo(k.block.Buf)
+	k.block.Close()
+	k.work += 1 + uint64(k.block.Len()-before)/64
+	if route.apply != nil {
+		route.apply(k.state, k.at, r)
+	}
+	k.touch(r)
+	return place
+}
+
+// touch links the agent's blocks: each points to the one before it.
+func (k *Kernel) touch(r bus.Record) {
+	if r.Kind == bus.CallRequested {
+		k.requested = append(k.requested, tools.Key{Agent: r.Agent, Tick: r.Tick, Call: r.Body.(*tools.RequestedBody).Call})
+	}
+	if r.Agent == 0 {
+		return
+	}
+	here := logging.PointerTo(k.state.Log.Position)
+	if row := k.state.Agents.Get(r.Agent); row.LastBlock != here {
+		k.block.Touch(r.Agent, row.LastBlock)
+		k.state.Agents.Edit(r.Agent).LastBlock = here
+	}
+}
+
+func (k *Kernel) view() flows.View {
+	return flows.View{State: k.state, Compiled: k.compiled, Seq: k.at.Seq + 1}
+}
+
+func (k *Kernel) unknown(e *event.Event, why string) string {
+	return fmt.Sprintf("kernel: event kind %d at index %d cannot be applied by version %d: %s", e.Kind, k.at.Index, Version, why)
+}
+
+// decoded reads an event's body, or stops the node (EV-2).
+func decoded[T any](k *Kernel, e *event.Event) *T {
+	cmd, ok := event.DecodeBody[T](e.Body)
+	if !ok {
+		panic(k.unknown(e, "its body does not decode"))
+	}
+	return cmd
+}

@@ -1,0 +1,120 @@
+package evaluator
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/value"
+)
+
+// Evaluator is one instruction set under a name and a version (EX-9). Programs
+// of an agent are pinned to it: another language, another version of the
+// expression library, another limit that programs can observe is another name.
+type Evaluator interface {
+	// Name is "std/1", "script/1" …
+	Name() string
+	// Compile checks a program completely and makes it ready to run. It is
+	// pure: the door calls it to refuse early, Apply calls it again, once per
+	// digest of the program; compiled forms are caches, never state.
+	Compile(program value.Raw) (Program, *failure.Refusal)
+}
+
+// Program is a compiled program. It is immutable and holds nothing of any tick,
+// so one Program serves all agents that run it.
+type Program interface {
+	// Start begins a tick with a fresh ephemeral store (EX-8).
+	Start(ctx Context) Tick
+	// Resume continues a tick whose ephemeral store is restored from a
+	// checkpoint (EX-8). The pending CALL is the next instruction: with an
+	// answer it takes the answer's value; with answer nil, after a recovery
+	// (FA-1), it is evaluated again and asks once more. A checkpoint that this
+	// program cannot have written is CHECKPOINT_INVALID.
+	Resume(ctx Context, checkpoint []byte, answer *Answer) (Tick, *failure.Failure)
+}
+
+// Tick is one running tick. The caller counts and records the steps: At, then
+// record, then Step, until a Result ends the tick or asks for a tool.
+type Tick interface {
+	// At is the instruction that the next Step evaluates.
+	At() Position
+	// Step evaluates exactly one instruction. It returns in bounded time and
+	// never panics (EX-11).
+	Step() Result
+	// AppendCheckpoint appends the ephemeral store in canonical form. It is
+	// called only after a Step answered NeedsTool.
+	AppendCheckpoint(dst []byte) []byte
+}
+
+// Context is what a tick may read besides its program. It is a snapshot taken
+// at the start of the tick or of its continuation, and frozen (EX-1): nothing
+// that a program does can change it.
+type Context struct {
+	AgentID   string // visible to programs as agent.id
+	AgentName string // agent.name
+	TickSeq   uint64 // agent.tick_seq
+	BusSeqAt  uint64 // agent.bus_seq_at: busSeq when the context was taken
+
+	Input value.Raw // the instruction's input, visible as input; nil is null
+	Env   value.Raw // a map of texts, visible as env; nil is empty
+
+	MaxValueBytes      uint32 // bound of every value that leaves; 0: DefaultMaxValueBytes
+	MaxCheckpointBytes uint32 // bound of the ephemeral store; 0: DefaultMaxCheckpointBytes
+}
+
+// Position names an instruction: its number in preorder, the root being 0, and
+// its kind.
+type Position struct {
+	Node uint32
+	Kind string
+}
+
+// ResultKind says how a Step ended. The numbers are not part of any format.
+type ResultKind uint8
+
+// The kinds of a Result (execution-loop.md section 3, EvalResult).
+const (
+	PureValue       ResultKind = iota // the tick is done: Value
+	NextInstruction                   // the tick goes on at At()
+	NeedsTool                         // the tick waits for the answer to Call
+	Failed                            // the tick is over: Failure
+)
+
+// String returns the specification's name of the kind.
+func (k ResultKind) String() string {
+	switch k {
+	case PureValue:
+		return "PURE_VALUE"
+	case NextInstruction:
+		return "NEXT_INSTRUCTION"
+	case NeedsTool:
+		return "NEEDS_TOOL"
+	case Failed:
+		return "FAILURE"
+	}
+	return "UNKNOWN_RESULT"
+}
+
+// Result of one Step. Only the field that Kind names is set, and Work.
+type Result struct {
+	Kind    ResultKind
+	Value   value.Raw
+	Call    *Call
+	Failure *failure.Failure
+	// Work is what the step cost beyond the step itself, in work units (EV-12):
+	// the expressions' steps, and bytes of values moved, divided by 64.
+	Work uint32
+}
+
+// Call asks for a tool. The gate decides whether it may be called.
+type Call struct {
+	Tool          string
+	Args          value.Raw
+	TimeoutMillis int64 // 0: the tool's or the kernel's default
+}
+
+// Answer is what a call came to. Value is null unless OK; Code and Message are
+// empty if OK. Nil counts as null.
+type Answer struct {
+	OK      bool
+	Value   value.Raw
+	Code    failure.Code
+	Message string
+}

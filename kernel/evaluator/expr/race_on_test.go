@@ -1,0 +1,6 @@
+//go:build race
+
+package expr
+
+// slowdown is how much longer than alone things may take in this build.
+const slowdown = 20

@@ -1,0 +1,51 @@
+package event
+
+import (
+	"reflect"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// Bodies are canonical CBOR (RFC 8949 core deterministic) with integer keys.
+// The decoder accepts nothing that the encoder would not write: no duplicate
+// keys, no unknown fields, no indefinite lengths, bounded sizes.
+var (
+	encoder = must(cbor.CoreDetEncOptions().EncMode())
+	decoder = must(cbor.DecOptions{
+		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
+		IndefLength:       cbor.IndefLengthForbidden,
+		TagsMd:            cbor.TagsForbidden,
+		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField,
+		MaxNestedLevels:   16,
+		MaxArrayElements:  4096,
+		MaxMapPairs:       4096,
+		UTF8:              cbor.UTF8RejectInvalid,
+		DefaultMapType:    reflect.TypeOf(map[string]any(nil)),
+	}.DecMode())
+)
+
+func must[T any](mode T, err error) T {
+	if err != nil {
+		panic("event: cbor options: " + err.Error())
+	}
+	return mode
+}
+
+// Encode writes a body's canonical CBOR. Bodies are plain structs of this
+// package, so it cannot fail.
+func Encode(body any) []byte {
+	b, err := encoder.Marshal(body)
+	if err != nil {
+		panic("event: a body that does not encode: " + err.Error())
+	}
+	return b
+}
+
+// DecodeBody reads canonical CBOR into a body; false when it is malformed.
+func DecodeBody[T any](b []byte) (*T, bool) {
+	body := new(T)
+	if decoder.Unmarshal(b, body) != nil {
+		return nil, false
+	}
+	return body, true
+}

@@ -1,0 +1,88 @@
+package event
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/value"
+)
+
+// Define asks for a new agent (row 0: it is DEFINED by existing). ID is a
+// UUIDv7 that the client made; empty to let the kernel derive one (EV-10).
+type Define struct {
+	ID        string              `cbor:"1,keyasint,omitempty" json:"id,omitempty" doc:"UUID of the agent, made by the client; derived by the kernel when empty"`
+	Name      string              `cbor:"2,keyasint,omitempty" json:"name,omitempty" doc:"a name for people, 0 to 128 bytes; need not be unique"`
+	Evaluator string              `cbor:"3,keyasint,omitempty" json:"evaluator,omitempty" doc:"evaluator and version; std/1 when empty"`
+	Mode      string              `cbor:"4,keyasint,omitempty" json:"mode,omitempty" enum:"task,service" doc:"task completes when its instruction queue is empty, service waits for more"`
+	Labels    map[string]string   `cbor:"5,keyasint,omitempty" json:"labels,omitempty" doc:"at most 32 labels"`
+	Env       map[string]string   `cbor:"6,keyasint,omitempty" json:"env,omitempty" doc:"visible to the program as env; at most 64 entries"`
+	Grants    []permissions.Grant `cbor:"7,keyasint,omitempty" json:"grants,omitempty" doc:"what the agent may do; everything else is denied"`
+	Program   value.Raw           `cbor:"8,keyasint,omitempty" json:"program,omitempty" doc:"the first instruction {kind, payload}"`
+}
+
+// Start is define, spawn and activate as one command: all of it or nothing.
+type Start struct {
+	Define Define    `cbor:"1,keyasint" json:"agent"`
+	Input  value.Raw `cbor:"2,keyasint,omitempty" json:"input,omitempty" doc:"visible to the program as input"`
+	Reason string    `cbor:"3,keyasint,omitempty" json:"reason,omitempty"`
+}
+
+// Trigger asks for one transition of an agent's state machine.
+type Trigger struct {
+	Agent   string    `cbor:"1,keyasint" json:"agent"`
+	Trigger string    `cbor:"2,keyasint" json:"trigger"`
+	Reason  string    `cbor:"3,keyasint,omitempty" json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
+	Input   value.Raw `cbor:"4,keyasint,omitempty" json:"input,omitempty" doc:"with spawn: the input of the agent's program"`
+}
+
+// Kill ends an agent whatever it is doing (LC-4).
+type Kill struct {
+	Agent  string `cbor:"1,keyasint" json:"agent"`
+	Reason string `cbor:"2,keyasint,omitempty" json:"reason,omitempty"`
+}
+
+// Submit adds an instruction to an agent's queue. Program may be empty: the
+// agent's own program runs again, with the input given.
+type Submit struct {
+	Agent   string    `cbor:"1,keyasint" json:"agent"`
+	Program value.Raw `cbor:"2,keyasint,omitempty" json:"program,omitempty" doc:"an instruction {kind, payload}; the agent's own when empty"`
+	Input   value.Raw `cbor:"3,keyasint,omitempty" json:"input,omitempty"`
+}
+
+// Dispatched says that a node is about to run a call that must not run twice.
+type Dispatched struct {
+	Agent uint32 `cbor:"1,keyasint"`
+	Tick  uint64 `cbor:"2,keyasint"`
+	Call  uint32 `cbor:"3,keyasint"`
+	Node  string `cbor:"4,keyasint"`
+	Term  uint64 `cbor:"5,keyasint"`
+}
+
+// Result hands a call's result in.
+type Result struct {
+	Agent   uint32    `cbor:"1,keyasint"`
+	Tick    uint64    `cbor:"2,keyasint"`
+	Call    uint32    `cbor:"3,keyasint"`
+	OK      bool      `cbor:"4,keyasint,omitempty"`
+	Value   value.Raw `cbor:"5,keyasint,omitempty"`
+	Code    string    `cbor:"6,keyasint,omitempty"`
+	Message string    `cbor:"7,keyasint,omitempty"`
+	Millis  int64     `cbor:"8,keyasint,omitempty"`
+}
+
+// Leader is the body of LeaderStarted.
+type Leader struct {
+	Node string `cbor:"1,keyasint"`
+	Term uint64 `cbor:"2,keyasint"`
+}
+
+// Compare is the body of Checkpoint: the chain values that voters reported
+// for one index, ordered by node.
+type Compare struct {
+	Index  uint64  `cbor:"1,keyasint"`
+	Values []Voter `cbor:"2,keyasint"`
+}
+
+// Voter is one voter's chain value.
+type Voter struct {
+	Node  string   `cbor:"1,keyasint"`
+	Chain [32]byte `cbor:"2,keyasint"`
+}

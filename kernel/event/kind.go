@@ -1,0 +1,45 @@
+package event
+
+// Kind numbers what an event asks for. Part of the log format: append only,
+// never reuse (EV-2).
+type Kind uint16
+
+// The golden list of event kinds.
+const (
+	KernelBooted  Kind = 1 // the cluster's first event fixes its limits (EV-8)
+	LeaderStarted Kind = 2 // first event of a term: what it applies is committed
+	Pulse         Kind = 3 // nothing happened but time (EV-7)
+	Checkpoint    Kind = 4 // the voters' chain values at one index (LO-3)
+
+	AgentDefine  Kind = 10
+	AgentStart   Kind = 11 // define, spawn and activate in one
+	AgentTrigger Kind = 12 // spawn, activate, suspend, resume, expire, recover, abandon …
+	AgentKill    Kind = 13 // the composite of LC-4
+	AgentSubmit  Kind = 14
+
+	ToolDispatched Kind = 20 // a runner is about to call (TO-4)
+	ToolResult     Kind = 21 // … and this is what came of it (TO-2)
+)
+
+var kindNames = map[Kind]string{
+	KernelBooted: "KERNEL_BOOTED", LeaderStarted: "LEADER_STARTED", Pulse: "PULSE", Checkpoint: "CHECKPOINT",
+	AgentDefine: "AGENT_DEFINE", AgentStart: "AGENT_START", AgentTrigger: "AGENT_TRIGGER", AgentKill: "AGENT_KILL",
+	AgentSubmit: "AGENT_SUBMIT", ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT",
+}
+
+// String names the kind.
+func (k Kind) String() string {
+	if name, ok := kindNames[k]; ok {
+		return name
+	}
+	return "UNKNOWN_EVENT"
+}
+
+// Known reports whether this binary can apply the kind.
+func (k Kind) Known() bool {
+	_, ok := kindNames[k]
+	return ok
+}
+
+// IsCommand reports whether a client sent it and is answered.
+func (k Kind) IsCommand() bool { return k >= AgentDefine && k <= AgentSubmit }

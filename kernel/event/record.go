@@ -1,0 +1,36 @@
+package event
+
+import "github.com/omnikernel/omnikernel/kernel/bus"
+
+// Recorded is the body of the record that stands first in every block: the
+// event itself, whole, so that the execution log needs nothing beside it.
+type Recorded struct{ Event *Event }
+
+// AppendTo writes the body's log form: the envelope without its checksum,
+// which the block's own covers.
+func (r *Recorded) AppendTo(dst []byte) []byte {
+	e := r.Event
+	dst = bus.AppendUint(dst, uint64(e.Kind))
+	dst = bus.AppendInt(dst, e.Wall)
+	dst = bus.AppendText(dst, e.Principal)
+	dst = bus.AppendBool(dst, e.Session.Present())
+	if e.Session.Present() {
+		dst = append(dst, e.Session.ID[:]...)
+		dst = bus.AppendUint(dst, e.Session.Seq)
+		dst = bus.AppendUint(dst, e.Session.Floor)
+	}
+	dst = bus.AppendText(dst, e.IdempotencyKey)
+	return bus.AppendText(dst, e.Body)
+}
+
+// DecodeRecorded reads the body of an Event record.
+func DecodeRecorded(raw []byte) (*Recorded, bool) {
+	d := bus.NewDecoder(raw)
+	e := &Event{Kind: Kind(d.Uint()), Wall: d.Int(), Principal: d.Text()}
+	if d.Bool() {
+		d.Fixed(e.Session.ID[:])
+		e.Session.Seq, e.Session.Floor = d.Uint(), d.Uint()
+	}
+	e.IdempotencyKey, e.Body = d.Text(), d.Bytes()
+	return &Recorded{Event: e}, d.Done()
+}

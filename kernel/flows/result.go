@@ -1,0 +1,86 @@
+package flows
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+	"github.com/omnikernel/omnikernel/kernel/value"
+)
+
+// Result decides a ToolResult event: accepted while the call is pending, else
+// STALE_RESULT, which changes nothing (LC-9, INV-19). The result is committed
+// before any tick sees it (TO-2, INV-14).
+func Result(v View, r *event.Result, out *bus.Batch) *Refusal {
+	call, ok := v.Tools.Get(tools.Key{Agent: r.Agent, Tick: r.Tick, Call: r.Call})
+	if !ok {
+		refusal := refuse(failure.StaleResult, "call", "the call is not pending: it was resolved, withdrawn, or its wait is over")
+		refusal.Record = &bus.Record{Kind: bus.StaleResult, Agent: v.known(r.Agent), Tick: r.Tick, Body: &tools.StaleBody{Call: r.Call, OK: r.OK}}
+		return refusal
+	}
+	t := Target{r.Agent, v.Agents.Get(r.Agent)}
+	out.Add(clearTimer(t.No, call.Deadline, call.Timer, false))
+	resolve(t, r.Tick, call.Tool, v.accept(r), r.Millis, out)
+	return nil
+}
+
+// known returns the agent's number, or 0 when there is no such agent.
+func (v View) known(agent uint32) uint32 {
+	if v.Agents.Get(agent) == nil {
+		return 0
+	}
+	return agent
+}
+
+// accept checks what the runner handed in: a value that is not canonical or
+// too large becomes the failure that it is (TO-6, INV-11).
+func (v View) accept(r *event.Result) execution.Answer {
+	a := execution.Answer{Call: r.Call, OK: r.OK, Value: r.Value, Code: failure.Code(r.Code), Message: failure.Clip(r.Message)}
+	if !r.OK {
+		a.Value = nil
+		if a.Code == "" {
+			a.Code = failure.ToolFailed
+		}
+		return a
+	}
+	a.Code, a.Message = "", ""
+	if len(r.Value) == 0 {
+		a.Value = value.Null
+	}
+	if uint32(len(r.Value)) > v.Config.MaxValueBytes {
+		return execution.Answer{Call: r.Call, Code: failure.ToolResultTooLarge, Message: "the result is larger than max_value_bytes"}
+	}
+	if value.Check(a.Value, int(v.Config.MaxValueBytes)) != nil {
+		return execution.Answer{Call: r.Call, Code: failure.ToolResultInvalid, Message: "the result is not a canonical value"}
+	}
+	return a
+}
+
+// Dispatch decides a ToolDispatched event: the authorisation to call a tool
+// that must not be called twice (TO-4). It is given once.
+func Dispatch(v View, d *event.Dispatched, out *bus.Batch) *Refusal {
+	call, ok := v.Tools.Get(tools.Key{Agent: d.Agent, Tick: d.Tick, Call: d.Call})
+	switch {
+	case !ok:
+		return refuse(failure.StaleResult, "call", "the call is not pending: it was resolved, withdrawn, or its wait is over")
+	case call.Dispatched != 0:
+		return refuse(failure.AlreadyExists, "call", "the call was dispatched before: it is not run twice")
+	}
+	out.Add(bus.Record{Kind: bus.CallDispatched, Agent: d.Agent, Tick: d.Tick, Body: &tools.DispatchedBody{
+		Call: d.Call, Node: d.Node, Term: d.Term,
+	}})
+	return nil
+}
+
+// withdraw resolves every pending call of an agent as WITHDRAWN, without
+// delivering anything.
+func (v View) withdraw(t Target, out *bus.Batch) {
+	v.Tools.OfAgent(t.No, func(c *tools.Call) bool {
+		out.Add(clearTimer(t.No, c.Deadline, c.Timer, false))
+		out.Add(bus.Record{Kind: bus.ActionFailed, Agent: t.No, Tick: c.Key.Tick, Body: &tools.ActionBody{
+			Call: c.Key.Call, Tool: c.Tool, Code: failure.Withdrawn, Message: "the agent left its wait",
+		}})
+		return true
+	})
+}

@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/state"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// Version is the newest kernel version that this binary knows (EV-9).
+const Version = 1
+
+// Kernel is the machine: its state, and what it needs while it applies one
+// event. It is used by one goroutine; readers use what Publish returned.
+type Kernel struct {
+	state    *state.State
+	compiled *compiled
+
+	block     logging.Builder
+	at        bus.At
+	work      uint64 // work units spent on the event (EV-12)
+	out       bus.Batch
+	reactions []pending
+	requested []tools.Key
+}
+
+// pending is a published record whose reactions have not been decided yet.
+type pending struct {
+	record bus.Record
+	place  uint32 // its place in the block
+}
+
+// New returns the kernel before its first event. lookup finds evaluators
+// (EX-9); evaluator.Lookup offers the ones of this module.
+func New(kernelID string, lookup flows.Lookup) *Kernel {
+	return fromState(state.New(kernelID), lookup)
+}
+
+func fromState(s *state.State, lookup flows.Lookup) *Kernel {
+	k := &Kernel{state: s}
+	k.compiled = newCompiled(s, lookup)
+	return k
+}
+
+// Applied is what one event came to. Block is valid until the next Apply.
+type Applied struct {
+	Outcome event.Outcome
+	Block   []byte
+	Log     *logging.Tables // the log's tables after the event; valid until the next Apply
+}
+
+// Publish returns the present state as an immutable copy for readers.
+func (k *Kernel) Publish() *state.State { return k.state.Publish() }
+
+// Requested lists the calls that entered the outbox since it was last asked,
+// in order.
+func (k *Kernel) Requested() []tools.Key {
+	keys := k.requested
+	k.requested = nil
+	return keys
+}
+
+// Log returns the log's tables, for reading.
+func (k *Kernel) Log() *logging.Tables { return &k.state.Log }

@@ -1,0 +1,188 @@
+package logging
+
+import (
+	"encoding/hex"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// The first chain value is fixed by the kernel's id, and differs between two.
+func TestGenesis(t *testing.T) {
+	tables := Genesis("default")
+	assert.Equal(t, "2c8e7326df03b5a3b6b62920caf46bb7d225cc5eacc80cb3de9ceab4dd9645ad", hex.EncodeToString(tables.Chain[:]))
+	assert.EqualValues(t, 1, tables.NextSeq) // EV-3
+	assert.Zero(t, tables.Position)
+	assert.NotEqual(t, tables.Chain, Genesis("other").Chain)
+}
+
+// A segment ends at the first block boundary at or after the given size, and
+// the manifest entries and the tail tile the log without gaps.
+func TestCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.Uint64Range(1, 3000).Draw(t, "segment")
+		blocks, tables := chainOfBlocks(rapid.IntRange(1, 60).Draw(t, "blocks"), size)
+		var at Point
+		at.NextSeq, at.Chain = 1, GenesisChain("default")
+		i := 0
+		for _, s := range tables.Sealed {
+			require.Equal(t, at.Position, s.Start)
+			require.Equal(t, at.NextSeq, s.FirstSeq)
+			require.Equal(t, at.Chain, s.ChainIn)
+			v := NewVerifier(at)
+			for v.Point().Position < s.End() {
+				// Before its last block the segment was still below the size.
+				require.Less(t, v.Point().Position-s.Start, size)
+				require.NoError(t, v.Feed(blocks[i]))
+				if v.Point().Position-uint64(len(blocks[i])) == s.Start {
+					require.Equal(t, s.FirstIndex, v.Point().LastIndex)
+				}
+				i++
+			}
+			at = v.Point()
+			require.GreaterOrEqual(t, s.Bytes, size)
+			require.Equal(t, s.End(), at.Position)
+			require.Equal(t, s.LastSeq+1, at.NextSeq)
+			require.Equal(t, s.LastIndex, at.LastIndex)
+			require.Equal(t, s.ChainOut, at.Chain)
+		}
+		require.Equal(t, at.Position, tables.Tail.Start)
+		require.Equal(t, at.NextSeq, tables.Tail.FirstSeq)
+		require.Equal(t, at.Chain, tables.Tail.ChainIn)
+		v := NewVerifier(at)
+		for ; i < len(blocks); i++ {
+			require.NoError(t, v.Feed(blocks[i]))
+		}
+		require.Equal(t, v.Point(), tables.Point)
+	})
+}
+
+// A published copy stays what it was, and two copies that both advance do not
+// disturb each other.
+func TestTablesAreValues(t *testing.T) {
+	var b Builder
+	tables := Genesis("default")
+	last := map[uint32]uint64{}
+	for i := range uint64(9) {
+		write(&b, &tables, i+1, 0, 1, last, entry{Header{Kind: 1}, "x"})
+	}
+	published := tables
+	snapshot := published.AppendSnapshot(nil)
+	left, right := tables, tables
+	for i := range uint64(5) {
+		write(&b, &left, 100+i, 0, 1, last, entry{Header{Kind: 2}, "left"})
+		write(&b, &right, 200+i, 0, 1, last, entry{Header{Kind: 3}, "right"})
+	}
+	assert.Equal(t, snapshot, published.AppendSnapshot(nil))
+	assert.EqualValues(t, 104, left.Sealed[13].LastIndex)
+	assert.EqualValues(t, 204, right.Sealed[13].LastIndex)
+	assert.Equal(t, left.Sealed[8], right.Sealed[8])
+}
+
+func TestAdvanceRefusesWhatDoesNotContinue(t *testing.T) {
+	blocks, tables := chainOfBlocks(4, DefaultSegmentBytes)
+	for name, misuse := range map[string]func(*Tables){
+		"the same block again": func(x *Tables) { x.Advance(blocks[3], x.Chain, 1) },
+		"segment size 0":       func(x *Tables) { x.Advance(blocks[3], x.Chain, 0) },
+		"segment size too big": func(x *Tables) { x.Advance(blocks[3], x.Chain, MaxSegmentBytes+1) },
+		"index not above": func(x *Tables) {
+			var b Builder
+			b.Begin(x.LastIndex, 1, x.NextSeq, 0)
+			b.Open(Header{})
+			b.Close()
+			block, chain := b.Seal(x.Chain)
+			x.Advance(block, chain, 100)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := tables
+			assert.Panics(t, func() { misuse(&changed) })
+			assert.Equal(t, tables, changed)
+		})
+	}
+}
+
+// Tables survive a snapshot, in one form.
+func TestTablesSnapshotRoundTrip(t *testing.T) {
+	for _, size := range []uint64{1, 300, 1000, DefaultSegmentBytes} {
+		for n := range 12 {
+			_, tables := chainOfBlocks(n, size)
+			if n == 0 {
+				tables = Genesis("default")
+			}
+			snapshot := tables.AppendSnapshot([]byte("front"))
+			assert.Equal(t, "front", string(snapshot[:5]))
+			read, err := DecodeSnapshot(snapshot[5:])
+			require.NoError(t, err)
+			assert.Equal(t, tables, read)
+		}
+	}
+}
+
+// Damage of the shape of a snapshot is refused; so is content that contradicts
+// itself.
+func TestTablesSnapshotMalformed(t *testing.T) {
+	_, tables := chainOfBlocks(10, 300)
+	require.Greater(t, len(tables.Sealed), 1)
+	require.NotZero(t, tables.Tail.FirstIndex)
+	good := tables.AppendSnapshot(nil)
+	for n := range len(good) {
+		_, err := DecodeSnapshot(good[:n])
+		require.Error(t, err, "%d bytes", n)
+	}
+	_, err := DecodeSnapshot(append(good[:len(good):len(good)], 0))
+	require.Error(t, err)
+	future := append([]byte(nil), good...)
+	future[0] = 1
+	_, err = DecodeSnapshot(future)
+	require.Equal(t, &SnapshotError{Rule: "unknown format"}, err)
+
+	for name, change := range map[string]func(*Tables){
+		"start moved":          func(x *Tables) { x.Sealed[1].Start++ },
+		"busSeq gap":           func(x *Tables) { x.Sealed[1].FirstSeq++ },
+		"busSeq backwards":     func(x *Tables) { x.Sealed[1].LastSeq = x.Sealed[1].FirstSeq - 1 },
+		"chain broken":         func(x *Tables) { x.Sealed[0].ChainOut[3] ^= 1 },
+		"index backwards":      func(x *Tables) { x.Sealed[1].FirstIndex = x.Sealed[0].LastIndex },
+		"index range empty":    func(x *Tables) { x.Sealed[1].LastIndex = x.Sealed[1].FirstIndex - 1 },
+		"no bytes":             func(x *Tables) { x.Sealed[0].Bytes = 0 },
+		"bytes overflow":       func(x *Tables) { x.Sealed[0].Bytes = 1<<64 - 1 },
+		"tail start":           func(x *Tables) { x.Tail.Start-- },
+		"tail busSeq":          func(x *Tables) { x.Tail.FirstSeq++ },
+		"tail chain":           func(x *Tables) { x.Tail.ChainIn[0] ^= 1 },
+		"tail index":           func(x *Tables) { x.Tail.FirstIndex = 1 },
+		"last index":           func(x *Tables) { x.LastIndex = x.Tail.FirstIndex - 1 },
+		"position before tail": func(x *Tables) { x.Position = x.Tail.Start },
+		"busSeq before tail":   func(x *Tables) { x.NextSeq = x.Tail.FirstSeq },
+		"empty tail moved":     func(x *Tables) { x.Tail.FirstIndex = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := tables
+			changed.Sealed = append([]Segment(nil), tables.Sealed...)
+			change(&changed)
+			_, err := DecodeSnapshot(changed.AppendSnapshot(nil))
+			var problem *SnapshotError
+			require.ErrorAs(t, err, &problem)
+		})
+	}
+}
+
+// FuzzDecodeTables: whatever is accepted has one form only.
+func FuzzDecodeTables(f *testing.F) {
+	for _, n := range []int{1, 9, 30} {
+		_, tables := chainOfBlocks(n, 300)
+		f.Add(tables.AppendSnapshot(nil))
+	}
+	genesis := Genesis("default")
+	f.Add(genesis.AppendSnapshot(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tables, err := DecodeSnapshot(b)
+		if err != nil {
+			var problem *SnapshotError
+			require.ErrorAs(t, err, &problem)
+			return
+		}
+		require.Equal(t, b, tables.AppendSnapshot(nil))
+	})
+}

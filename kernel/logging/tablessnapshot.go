@@ -1,0 +1,142 @@
+package logging
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// The canonical form of Tables, format 0. All integers are little endian and
+// of fixed width; there is one form for each value.
+//
+//	offset  bytes  field
+//	     0      1  format, 0
+//	     1      8  next busSeq
+//	     9      8  position
+//	    17     32  chain
+//	    49      8  last index
+//	    57      8  last term
+//	    65      8  last clock, milliseconds
+//	    73     56  tail: first index, first busSeq, start, chain in
+//	   129      4  number of sealed segments
+//	   133  112 *  sealed segments: first and last index, first and last busSeq,
+//	               start, bytes, chain in, chain out
+const (
+	tablesFormat     = 0
+	tablesFixedBytes = 133
+	entryBytes       = 112
+)
+
+// SnapshotError says which rule the bytes of a Tables snapshot break.
+type SnapshotError struct{ Rule string }
+
+// Error implements error.
+func (e *SnapshotError) Error() string { return "log tables: " + e.Rule }
+
+// AppendSnapshot appends the canonical form of the tables.
+func (t *Tables) AppendSnapshot(dst []byte) []byte {
+	dst = slices.Grow(dst, tablesFixedBytes+len(t.Sealed)*entryBytes)
+	dst = append(dst, tablesFormat)
+	dst = appendUint64s(dst, t.NextSeq, t.Position)
+	dst = append(dst, t.Chain[:]...)
+	dst = appendUint64s(dst, t.LastIndex, t.LastTerm, uint64(t.LastClockMillis),
+		t.Tail.FirstIndex, t.Tail.FirstSeq, t.Tail.Start)
+	dst = append(dst, t.Tail.ChainIn[:]...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(t.Sealed)))
+	for i := range t.Sealed {
+		s := &t.Sealed[i]
+		dst = appendUint64s(dst, s.FirstIndex, s.LastIndex, s.FirstSeq, s.LastSeq, s.Start, s.Bytes)
+		dst = append(dst, s.ChainIn[:]...)
+		dst = append(dst, s.ChainOut[:]...)
+	}
+	return dst
+}
+
+// DecodeSnapshot reads what AppendSnapshot wrote, and nothing else: the bytes
+// must be one whole snapshot whose parts agree with each other. An error is
+// always a *SnapshotError.
+func DecodeSnapshot(b []byte) (Tables, error) {
+	if len(b) < tablesFixedBytes {
+		return Tables{}, &SnapshotError{Rule: "too short"}
+	}
+	if b[0] != tablesFormat {
+		return Tables{}, &SnapshotError{Rule: "unknown format"}
+	}
+	r := fieldReader{rest: b[1:]}
+	t := Tables{}
+	t.NextSeq, t.Position, t.Chain = r.uint64(), r.uint64(), r.hash()
+	t.LastIndex, t.LastTerm, t.LastClockMillis = r.uint64(), r.uint64(), int64(r.uint64())
+	t.Tail = Head{FirstIndex: r.uint64(), FirstSeq: r.uint64(), Start: r.uint64(), ChainIn: r.hash()}
+	count := uint64(r.uint32())
+	if uint64(len(r.rest)) != count*entryBytes {
+		return Tables{}, &SnapshotError{Rule: "length does not match the number of segments"}
+	}
+	if count > 0 {
+		t.Sealed = make([]Segment, count)
+	}
+	for i := range t.Sealed {
+		t.Sealed[i] = Segment{
+			FirstIndex: r.uint64(), LastIndex: r.uint64(),
+			FirstSeq: r.uint64(), LastSeq: r.uint64(),
+			Start: r.uint64(), Bytes: r.uint64(),
+			ChainIn: r.hash(), ChainOut: r.hash(),
+		}
+	}
+	if rule := t.inconsistency(); rule != "" {
+		return Tables{}, &SnapshotError{Rule: rule}
+	}
+	return t, nil
+}
+
+// inconsistency names the first way in which the parts contradict each other;
+// empty when they agree.
+func (t *Tables) inconsistency() string {
+	at := Point{NextSeq: 1}
+	for i := range t.Sealed {
+		s := &t.Sealed[i]
+		switch {
+		case s.Start != at.Position || s.FirstSeq != at.NextSeq || (i > 0 && s.ChainIn != at.Chain):
+			return "a segment does not continue the one before it"
+		case s.FirstIndex <= at.LastIndex || s.LastIndex < s.FirstIndex:
+			return "indices of segments do not increase"
+		case s.LastSeq < s.FirstSeq || s.LastSeq+1 == 0 || s.Bytes < MinBlockBytes || s.End() < s.Start:
+			return "a segment is empty or too large"
+		}
+		at = Point{NextSeq: s.LastSeq + 1, Position: s.End(), Chain: s.ChainOut, LastIndex: s.LastIndex}
+	}
+	if t.Tail.Start != at.Position || t.Tail.FirstSeq != at.NextSeq || (len(t.Sealed) > 0 && t.Tail.ChainIn != at.Chain) {
+		return "the tail does not continue the sealed segments"
+	}
+	if t.Tail.FirstIndex == 0 {
+		if t.Position != t.Tail.Start || t.NextSeq != t.Tail.FirstSeq || t.Chain != t.Tail.ChainIn || t.LastIndex != at.LastIndex {
+			return "an empty tail has moved"
+		}
+		return ""
+	}
+	if t.Tail.FirstIndex <= at.LastIndex || t.LastIndex < t.Tail.FirstIndex ||
+		t.NextSeq <= t.Tail.FirstSeq || t.Position < t.Tail.Start || t.Position-t.Tail.Start < MinBlockBytes {
+		return "the tail does not fit its own beginning"
+	}
+	return ""
+}
+
+func appendUint64s(dst []byte, numbers ...uint64) []byte {
+	for _, n := range numbers {
+		dst = binary.LittleEndian.AppendUint64(dst, n)
+	}
+	return dst
+}
+
+// fieldReader reads fixed-width fields whose presence was checked before.
+type fieldReader struct{ rest []byte }
+
+func (r *fieldReader) take(n int) []byte {
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *fieldReader) uint64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
+func (r *fieldReader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
+func (r *fieldReader) hash() [HashBytes]byte {
+	return [HashBytes]byte(r.take(HashBytes))
+}

@@ -1,0 +1,81 @@
+package logging
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// touch is one entry of a block's touched list before it is written.
+type touch struct {
+	agent    uint32
+	previous uint64 // pointer
+}
+
+// inOrder sorts touches by agent and keeps the first of each agent, in place.
+func inOrder(touches []touch) []touch {
+	ascending := true
+	for i := 1; i < len(touches) && ascending; i++ {
+		ascending = touches[i-1].agent < touches[i].agent
+	}
+	if ascending {
+		return touches
+	}
+	// Stable, so that the first call for an agent is the one that is kept.
+	slices.SortStableFunc(touches, func(a, b touch) int { return cmp.Compare(a.agent, b.agent) })
+	return slices.CompactFunc(touches, func(a, b touch) bool { return a.agent == b.agent })
+}
+
+// appendTouched writes the list as the end of a block.
+func appendTouched(dst []byte, touches []touch) []byte {
+	for _, t := range touches {
+		dst = binary.LittleEndian.AppendUint32(dst, t.agent)
+		dst = binary.LittleEndian.AppendUint64(dst, t.previous)
+	}
+	return dst
+}
+
+// touchedList is the encoded list inside a decoded block.
+type touchedList []byte
+
+func (l touchedList) len() int { return len(l) / touchedBytes }
+
+func (l touchedList) at(i int) (agent uint32, previous uint64) {
+	entry := l[i*touchedBytes : (i+1)*touchedBytes]
+	return binary.LittleEndian.Uint32(entry), binary.LittleEndian.Uint64(entry[4:])
+}
+
+// find searches an agent in the ascending list.
+func (l touchedList) find(agent uint32) (previous uint64, ok bool) {
+	low, high := 0, l.len()
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		a, p := l.at(middle)
+		switch {
+		case a == agent:
+			return p, true
+		case a < agent:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return 0, false
+}
+
+// wellFormed tells whether the list is whole entries of real agents in strictly
+// ascending order.
+func (l touchedList) wellFormed() bool {
+	if len(l)%touchedBytes != 0 {
+		return false
+	}
+	var before uint32 // 0 is no agent, so the first must be above it too
+	for i := range l.len() {
+		agent, _ := l.at(i)
+		if agent <= before {
+			return false
+		}
+		before = agent
+	}
+	return true
+}

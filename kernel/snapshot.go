@@ -1,0 +1,214 @@
+package kernel
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/interning"
+	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/sessions"
+	"github.com/omnikernel/omnikernel/kernel/state"
+	"github.com/omnikernel/omnikernel/kernel/timers"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// SnapshotFormat of Sections. No promise of compatibility before the first
+// release.
+const SnapshotFormat = 0
+
+// Section is one bounded piece of a snapshot. Kinds come in the order of their
+// numbers, and within a kind in the order of the table.
+type Section struct {
+	Kind byte
+	Body []byte
+}
+
+// Kinds of sections.
+const (
+	sectionRoot     byte = 1 // scalars and counters
+	sectionLog      byte = 2 // logging.Tables
+	sectionInterned byte = 3 // one per body
+	sectionAgent    byte = 4 // one per agent, in order of their numbers
+	sectionPlace    byte = 5 // one per queued tick
+	sectionTimer    byte = 6
+	sectionCall     byte = 7
+	sectionSession  byte = 8
+	sectionKey      byte = 9
+	sectionCheck    byte = 10
+)
+
+// root holds what is not a row of some table.
+type root struct {
+	_            struct{} `cbor:",toarray"`
+	Format       uint32
+	Config       *config.Config
+	Clock        int64
+	Index        uint64
+	Term         uint64
+	InternedNext uint32
+	PlaceNext    uint64
+	Reserved     uint32
+	TimerNext    uint64
+}
+
+type place struct {
+	_     struct{} `cbor:",toarray"`
+	Place uint64
+	Agent uint32
+}
+
+type check struct {
+	_  struct{} `cbor:",toarray"`
+	At int64
+	ID [16]byte
+}
+
+// Sections yields a state piece by piece, canonically: equal states give equal
+// bytes. It reads a published copy, so it may run beside Apply.
+func Sections(s *state.State, yield func(Section) bool) {
+	ok := yield(Section{sectionRoot, event.Encode(root{
+		Format: SnapshotFormat, Config: s.Config, Clock: s.Clock, Index: s.Index, Term: s.Term,
+		InternedNext: s.Interned.Next, PlaceNext: s.Running.Next, Reserved: s.Running.Reserved, TimerNext: s.Timers.Next,
+	})})
+	emit := func(kind byte, body any) bool {
+		ok = ok && yield(Section{kind, event.Encode(body)})
+		return ok
+	}
+	if ok {
+		ok = yield(Section{sectionLog, s.Log.AppendSnapshot(nil)})
+	}
+	s.Interned.All(func(e *interning.Entry) bool { return emit(sectionInterned, e) })
+	for no := uint32(1); ok && no <= s.Agents.Len(); no++ {
+		emit(sectionAgent, s.Agents.Get(no))
+	}
+	s.Running.All(func(at uint64, agent uint32) bool { return emit(sectionPlace, place{Place: at, Agent: agent}) })
+	s.Timers.All(func(t timers.Timer) bool { return emit(sectionTimer, t) })
+	s.Tools.All(func(c *tools.Call) bool { return emit(sectionCall, c) })
+	s.Sessions.All(func(one *sessions.Session) bool { return emit(sectionSession, one) })
+	s.Sessions.AllKeys(func(one *sessions.Keyed) bool { return emit(sectionKey, one) })
+	s.Sessions.AllChecks(func(at int64, id [16]byte) bool { return emit(sectionCheck, check{At: at, ID: id}) })
+}
+
+// Digest is the SHA-256 of a state's sections, each with its kind and length:
+// what a snapshot's trailer carries (LO-3).
+func Digest(s *state.State) [32]byte {
+	h := NewDigester()
+	Sections(s, func(one Section) bool {
+		h.Add(one)
+		return true
+	})
+	return h.Sum()
+}
+
+// Digester computes Digest from sections as they pass.
+type Digester struct{ h hasher }
+
+type hasher interface {
+	Write([]byte) (int, error)
+	Sum([]byte) []byte
+}
+
+// NewDigester starts a digest.
+func NewDigester() *Digester { return &Digester{sha256.New()} }
+
+// Add takes the next section in.
+func (d *Digester) Add(s Section) {
+	var head [5]byte
+	head[0] = s.Kind
+	binary.LittleEndian.PutUint32(head[1:], uint32(len(s.Body)))
+	_, _ = d.h.Write(head[:]) // a hash never fails
+	_, _ = d.h.Write(s.Body)
+}
+
+// Sum ends the digest.
+func (d *Digester) Sum() [32]byte { return [32]byte(d.h.Sum(nil)) }
+
+// Errors of Restorer.
+var (
+	ErrSnapshotVersion = errors.New("kernel: the snapshot was written by a newer version: upgrade this node")
+	ErrSnapshotBroken  = errors.New("kernel: the snapshot does not decode: it is damaged")
+)
+
+// Restorer rebuilds a state from its sections. Nothing is used before Done.
+type Restorer struct {
+	s    *state.State
+	last byte
+}
+
+// NewRestorer starts with an empty state.
+func NewRestorer() *Restorer { return &Restorer{s: state.New("")} }
+
+// Add takes the next section in.
+func (r *Restorer) Add(one Section) error {
+	if one.Kind < r.last || (r.last == 0 && one.Kind != sectionRoot) || (one.Kind == r.last && one.Kind <= sectionLog) {
+		return ErrSnapshotBroken
+	}
+	r.last = one.Kind
+	switch one.Kind {
+	case sectionRoot:
+		return r.root(one.Body)
+	case sectionLog:
+		tables, err := logging.DecodeSnapshot(one.Body)
+		if err != nil {
+			return ErrSnapshotBroken
+		}
+		r.s.Log = tables
+		return nil
+	case sectionInterned:
+		return load(one.Body, func(e *interning.Entry) { r.s.Interned.Load(e) })
+	case sectionAgent:
+		return load(one.Body, func(row *state.Row) {
+			no, into := r.s.Agents.Append()
+			*into = *row
+			r.s.Identity.Load(row.Identity.ID, no)
+		})
+	case sectionPlace:
+		return load(one.Body, func(p *place) { r.s.Running.Load(p.Place, p.Agent) })
+	case sectionTimer:
+		return load(one.Body, func(t *timers.Timer) { r.s.Timers.Load(*t) })
+	case sectionCall:
+		return load(one.Body, func(c *tools.Call) { r.s.Tools.Load(c) })
+	case sectionSession:
+		return load(one.Body, func(s *sessions.Session) { r.s.Sessions.Load(s) })
+	case sectionKey:
+		return load(one.Body, func(k *sessions.Keyed) { r.s.Sessions.LoadKey(k) })
+	case sectionCheck:
+		return load(one.Body, func(c *check) { r.s.Sessions.LoadCheck(c.At, c.ID) })
+	}
+	return ErrSnapshotVersion
+}
+
+func (r *Restorer) root(body []byte) error {
+	decodedRoot, ok := event.DecodeBody[root](body)
+	switch {
+	case !ok:
+		return ErrSnapshotBroken
+	case decodedRoot.Format > SnapshotFormat || decodedRoot.Config != nil && decodedRoot.Config.Version > Version:
+		return ErrSnapshotVersion
+	}
+	r.s.Config, r.s.Clock, r.s.Index, r.s.Term = decodedRoot.Config, decodedRoot.Clock, decodedRoot.Index, decodedRoot.Term
+	r.s.Interned.Next, r.s.Timers.Next = decodedRoot.InternedNext, decodedRoot.TimerNext
+	r.s.Running.Next, r.s.Running.Reserved = decodedRoot.PlaceNext, decodedRoot.Reserved
+	return nil
+}
+
+func load[T any](body []byte, into func(*T)) error {
+	v, ok := event.DecodeBody[T](body)
+	if !ok {
+		return ErrSnapshotBroken
+	}
+	into(v)
+	return nil
+}
+
+// Done returns the kernel that goes on from the restored state.
+func (r *Restorer) Done(lookup flows.Lookup) (*Kernel, error) {
+	if r.last < sectionLog {
+		return nil, ErrSnapshotBroken
+	}
+	return fromState(r.s, lookup), nil
+}

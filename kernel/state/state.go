@@ -1,0 +1,80 @@
+package state
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/identity"
+	"github.com/omnikernel/omnikernel/kernel/interning"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/sessions"
+	"github.com/omnikernel/omnikernel/kernel/table"
+	"github.com/omnikernel/omnikernel/kernel/timers"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// Row is everything the kernel knows of one agent, a field per owner.
+type Row struct {
+	_           struct{} `cbor:",toarray"`
+	Identity    identity.Row
+	Lifecycle   lifecycle.Row
+	Execution   execution.Row
+	Permissions permissions.Row
+	Timer       timers.Row
+	LastBlock   uint64 // logging's: pointer to the agent's newest block, 0 for none
+}
+
+// State is the whole of a kernel at one index.
+type State struct {
+	Config *config.Config // nil until KernelBooted
+	Clock  int64          // kernel clock, Unix milliseconds (EV-6)
+	Index  uint64         // Raft index of the last applied event
+	Term   uint64         // … and its term
+
+	Agents   table.Vector[Row]
+	Identity identity.Tables
+	Interned interning.Tables
+	Running  execution.Tables
+	Tools    tools.Tables
+	Timers   timers.Tables
+	Sessions sessions.Tables
+	Log      logging.Tables
+}
+
+// New returns the state before the first event of the kernel with that id.
+func New(kernelID string) *State {
+	return &State{
+		Identity: identity.New(), Tools: tools.New(), Timers: timers.New(), Sessions: sessions.New(),
+		Log: logging.Genesis(kernelID),
+	}
+}
+
+// Publish returns an immutable copy, in constant time for practical purposes:
+// a pointer per 2,048 agents and one root per table.
+func (s *State) Publish() *State {
+	return &State{
+		Config: s.Config, Clock: s.Clock, Index: s.Index, Term: s.Term,
+		Agents: s.Agents.Publish(), Identity: s.Identity.Publish(), Interned: s.Interned.Publish(),
+		Running: s.Running.Publish(), Tools: s.Tools.Publish(), Timers: s.Timers.Publish(),
+		Sessions: s.Sessions.Publish(), Log: s.Log,
+	}
+}
+
+// Find returns the number and the row of the agent with that UUID, for
+// reading; 0 and nil when there is none.
+func (s *State) Find(id identity.ID) (uint32, *Row) {
+	no, ok := s.Identity.Find(id)
+	if !ok {
+		return 0, nil
+	}
+	return no, s.Agents.Get(no)
+}
+
+// StateOf returns the agent's lifecycle state; DEFINED for an unknown one (LC-7).
+func (s *State) StateOf(no uint32) lifecycle.State {
+	if row := s.Agents.Get(no); row != nil {
+		return row.Lifecycle.State
+	}
+	return lifecycle.Defined
+}

@@ -1,0 +1,72 @@
+package tools
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/value"
+)
+
+// Manifest is what the kernel must know about a tool. The JSON Schemas of
+// arguments and results are the runner's: they never run in Apply.
+type Manifest struct {
+	Name   string
+	Kernel bool // answered inside Apply (TO-1)
+
+	// Resource derives the permission resource from the arguments (PE-1).
+	Resource func(args value.Raw) (string, *failure.Failure)
+	// Idempotent says whether the call may be run again after a failover (TO-4).
+	Idempotent func(args value.Raw) bool
+}
+
+func always(value.Raw) bool { return true }
+
+func named(name string) func(value.Raw) (string, *failure.Failure) {
+	return func(value.Raw) (string, *failure.Failure) { return name, nil }
+}
+
+// manifests is every tool, ordered by name.
+var manifests = [...]Manifest{
+	{Name: "clock.now", Kernel: true, Resource: named("clock.now"), Idempotent: always},
+	{Name: "echo", Resource: named("echo"), Idempotent: always},
+	{Name: "http.request", Resource: HTTPResource, Idempotent: httpIdempotent},
+	{Name: "random.int", Kernel: true, Resource: named("random.int"), Idempotent: always},
+	{Name: "timer.sleep", Kernel: true, Resource: named("timer.sleep"), Idempotent: always},
+	{Name: "uuid.new", Kernel: true, Resource: named("uuid.new"), Idempotent: always},
+}
+
+// Find looks a tool up by name.
+func Find(name string) (*Manifest, bool) {
+	for i := range manifests {
+		if manifests[i].Name == name {
+			return &manifests[i], true
+		}
+	}
+	return nil, false
+}
+
+// Names lists the tools in order.
+func Names() []string {
+	names := make([]string, 0, len(manifests))
+	for i := range manifests {
+		names = append(names, manifests[i].Name)
+	}
+	return names
+}
+
+// httpIdempotent: a method that RFC 9110 section 9.2.1 calls safe may be sent
+// twice, and so may any whose caller vouches for a receiver that honours the
+// Idempotency-Key header.
+func httpIdempotent(args value.Raw) bool {
+	if declared, ok := args.Get("idempotent"); ok {
+		yes, _ := declared.Bool()
+		return yes
+	}
+	method, ok := args.Get("method")
+	if !ok {
+		return true // the adapter's default is GET
+	}
+	switch name, _ := method.Text(); name {
+	case "GET", "HEAD", "OPTIONS":
+		return true
+	}
+	return false
+}
