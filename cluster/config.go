@@ -1,0 +1,54 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
+	"github.com/omnikernel/omnikernel/cluster/tools"
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+)
+
+// Config of a node. Zero values of the optional fields are the defaults.
+type Config struct {
+	NodeID    string
+	ClusterID string
+	KernelID  string
+	DataDir   string
+	Version   string // of the binary, for status
+
+	// Peers is every initial node of the cluster, this one included, the same
+	// on all of them: it is the bootstrap configuration and the address book.
+	Peers []Peer
+
+	Store      raftstore.Kind   // bolt when empty
+	Timing     consensus.Timing // one multiplier scales all times
+	Stream     raft.StreamLayer
+	Calls      consensus.PeerCaller
+	Crash      consensus.CrashDetector // nil: no crash-fast failover
+	Tools      *tools.Registry
+	Evaluators flows.Lookup
+	Limits     config.Config // of a new cluster; its first leader proposes them
+
+	// Fatal ends the process; called at most once, from any goroutine.
+	Fatal  func(error)
+	Logger hclog.Logger
+	Wall   func() time.Time // default time.Now
+}
+
+// Times and bounds of a node's own work.
+const (
+	// MaxClockSkew is how far a new leader's clock may be from the median of a
+	// majority's before it hands leadership over (EV-7).
+	MaxClockSkew = 500 * time.Millisecond
+
+	pulseEvery       = 10 * time.Millisecond // at most one Pulse per this (mechanics: "Work, not ticks")
+	checkpointEvents = 16_384                // events between Checkpoints, or …
+	checkpointEvery  = 5 * time.Second       // … this long, if anything happened
+	runnerWorkers    = 512                   // external calls that run at once
+	resultBatch      = 256                   // results proposed together
+	sweepEvery       = 100 * time.Millisecond
+)

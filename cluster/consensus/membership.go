@@ -1,0 +1,76 @@
+package consensus
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/raft"
+)
+
+// Members of the latest configuration, committed or not.
+func (g *Group) Members() []Member {
+	servers := g.raft.GetConfiguration().Configuration().Servers
+	out := make([]Member, 0, len(servers))
+	for _, s := range servers {
+		out = append(out, Member{ID: string(s.ID), Address: string(s.Address), Voter: s.Suffrage == raft.Voter})
+	}
+	return out
+}
+
+func (g *Group) voters() []Member {
+	return slices.DeleteFunc(g.Members(), func(m Member) bool { return !m.Voter })
+}
+
+func (g *Group) otherVoters() []Member {
+	return slices.DeleteFunc(g.voters(), func(m Member) bool { return m.ID == g.config.NodeID })
+}
+
+// Leader is whom this node takes for the leader.
+func (g *Group) Leader() (Member, bool) {
+	address, id := g.raft.LeaderWithID()
+	if id == "" {
+		return Member{}, false
+	}
+	return Member{ID: string(id), Address: string(address), Voter: true}, true
+}
+
+// AddLearner adds a node that receives the log and has no vote. Only the leader
+// can; so for the two below. A nil error means the change is committed; after
+// Timeout it may still come.
+func (g *Group) AddLearner(ctx context.Context, id, address string) error {
+	return g.awaitFuture(ctx, func() raft.Future {
+		return g.raft.AddNonvoter(raft.ServerID(id), raft.ServerAddress(address), 0, g.config.Timing.Transport)
+	})
+}
+
+// Promote makes a learner a voter once its log is nearly as long as ours;
+// NotCaughtUp before. The library would do it at once, and a voter that is far
+// behind holds up every majority it is needed for.
+func (g *Group) Promote(ctx context.Context, id string) error {
+	members := g.Members()
+	i := slices.IndexFunc(members, func(m Member) bool { return m.ID == id })
+	if i < 0 {
+		return refusal(NotCaughtUp, "%s is no member of this group", id)
+	}
+	if members[i].Voter {
+		return nil
+	}
+	last, answered := g.lastIndexes(ctx, members[i:i+1])[id]
+	if !answered {
+		return refusal(Unreachable, "%s does not answer", id)
+	}
+	if commit := g.raft.CommitIndex(); last+g.config.Limits.LearnerLag < commit {
+		return refusal(NotCaughtUp, "%s has %d of %d entries", id, last, commit)
+	}
+	return g.awaitFuture(ctx, func() raft.Future {
+		return g.raft.AddVoter(raft.ServerID(id), raft.ServerAddress(members[i].Address), 0, g.config.Timing.Transport)
+	})
+}
+
+// Remove takes a node out of the group. Its data must not come back under the
+// same id.
+func (g *Group) Remove(ctx context.Context, id string) error {
+	return g.awaitFuture(ctx, func() raft.Future {
+		return g.raft.RemoveServer(raft.ServerID(id), 0, g.config.Timing.Transport)
+	})
+}

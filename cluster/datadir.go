@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// nodeFile names what a data directory belongs to.
+const (
+	nodeFile     = "node.json"
+	divergedFile = "DIVERGED"
+	dirFormat    = 0
+)
+
+// owner is the content of node.json.
+type owner struct {
+	Format  int    `json:"format"`
+	Cluster string `json:"cluster_id"`
+	Node    string `json:"node_id"`
+}
+
+// Errors of Open that tell an operator to look at the data directory.
+var (
+	ErrForeignDir  = errors.New("cluster: the data directory belongs to another cluster or node")
+	ErrNewerDir    = errors.New("cluster: the data directory was written by a newer version")
+	ErrDivergedDir = errors.New("cluster: this replica differed from the majority and must not be used again: move its data directory away and add the node anew, under a new id")
+)
+
+// claim makes the data directory this node's, or refuses it.
+func claim(dir, cluster, node string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("cluster: data directory: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, divergedFile)); err == nil {
+		return fmt.Errorf("%w (%s)", ErrDivergedDir, dir)
+	}
+	path := filepath.Join(dir, nodeFile)
+	content, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return writeOwner(path, owner{dirFormat, cluster, node})
+	}
+	if err != nil {
+		return fmt.Errorf("cluster: data directory: %w", err)
+	}
+	var found owner
+	if err := json.Unmarshal(content, &found); err != nil {
+		return fmt.Errorf("cluster: %s does not parse: %w", path, err)
+	}
+	switch {
+	case found.Format > dirFormat:
+		return fmt.Errorf("%w: %s has format %d", ErrNewerDir, path, found.Format)
+	case found.Cluster != cluster || found.Node != node:
+		return fmt.Errorf("%w: %s says cluster %q, node %q; this is cluster %q, node %q",
+			ErrForeignDir, path, found.Cluster, found.Node, cluster, node)
+	}
+	return nil
+}
+
+// writeOwner is durable before anything else is written beside it.
+func writeOwner(path string, o owner) error {
+	content, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("cluster: data directory: %w", err)
+	}
+	_, err = f.Write(append(content, '\n'))
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(path+".tmp", path)
+	}
+	if err != nil {
+		return fmt.Errorf("cluster: data directory: %w", err)
+	}
+	return nil
+}
+
+// condemn marks the directory so that this replica never serves again.
+func condemn(dir string, why error) error {
+	return os.WriteFile(filepath.Join(dir, divergedFile), []byte(why.Error()+"\n"), 0o600)
+}

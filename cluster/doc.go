@@ -1,0 +1,19 @@
+// Package cluster is one node: a kernel under Raft, with everything that makes
+// it serve. It proposes commands, answers reads at three levels, runs tool
+// calls and proposes Pulses and Checkpoints while it leads, and stops itself
+// when its replica is not to be trusted.
+//
+// # Who calls it, in which order
+//
+// cmd/omni opens a Node with its Raft transport and its tool adapters (Open),
+// hands it to the HTTP API, and stops it (Stop), which gives leadership away
+// first. Everything else may be called from any goroutine in between.
+//
+// # What it never does
+//
+// It decides nothing about agents: that is the kernel's. What it does as a
+// leader can all be derived again from the state, so a new leader continues
+// where the old one stopped: the outbox says which calls are owed, the timers
+// say when time must pass. It never answers from a state that it has not
+// reached, and never calls an unknown outcome anything else.
+package cluster

@@ -1,0 +1,136 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/kernel/event"
+)
+
+// lead runs while this node leads in term. First the clock is compared with a
+// majority's (EV-7); then the term's first event is committed, so that what it
+// applies is known to be committed, and reads may be served; then everything
+// that only a leader does begins.
+func (n *Node) lead(ctx context.Context, term uint64) {
+	if !n.clockIsSound(ctx) {
+		return
+	}
+	n.stamps.begin(n.fsm.State().Clock)
+	defer n.stamps.end()
+	if !n.firstEvent(ctx, term) {
+		return
+	}
+	n.group.SetReady(term)
+	n.logger.Info("leading", "term", term)
+	var jobs sync.WaitGroup
+	jobs.Go(func() { n.pulse(ctx) })
+	jobs.Go(func() { n.checkpoints(ctx) })
+	jobs.Go(func() { n.runner.lead(ctx, term) })
+	jobs.Wait()
+	n.logger.Info("no longer leading", "term", term)
+}
+
+// clockIsSound hands leadership over, and says why, when this node's clock is
+// too far from the median of a majority's: one bad clock must not fire every
+// deadline of the cluster.
+func (n *Node) clockIsSound(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		readings, err := n.group.Clocks(ctx)
+		if err != nil {
+			pause(ctx, 20*time.Millisecond)
+			continue
+		}
+		skew := consensus.MedianSkew(readings)
+		if skew.Abs() <= MaxClockSkew {
+			return true
+		}
+		n.logger.Error("this node's clock is off: it hands leadership over", "skew", skew, "allowed", MaxClockSkew)
+		if err := n.group.Transfer(ctx, ""); err != nil {
+			n.logger.Error("leadership could not be handed over", "error", err)
+			pause(ctx, time.Second)
+		}
+	}
+	return false
+}
+
+// firstEvent commits KernelBooted on a new cluster and LeaderStarted on an old
+// one.
+func (n *Node) firstEvent(ctx context.Context, term uint64) bool {
+	principal := "node:" + n.config.NodeID
+	for ctx.Err() == nil {
+		e := event.Event{Kind: event.LeaderStarted, Principal: principal, Body: event.Encode(event.Leader{Node: n.config.NodeID, Term: term})}
+		if n.fsm.State().Config == nil && n.fsm.Applied() == 0 {
+			limits := n.config.Limits
+			limits.ClusterID, limits.KernelID = n.config.ClusterID, n.config.KernelID
+			e = event.Event{Kind: event.KernelBooted, Principal: principal, Body: event.Encode(limits)}
+		}
+		answer := n.Propose(ctx, e)
+		if answer.Verdict == Applied && (answer.Outcome.Done() || e.Kind == event.KernelBooted) {
+			return true
+		}
+		pause(ctx, 5*time.Millisecond)
+	}
+	return false
+}
+
+// pause waits, or less when the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// published is told by the FSM that a new state is there.
+func (n *Node) published(s *kernelState) {
+	n.stirred.stir()
+}
+
+// pulse commits an empty event when a deadline has passed, or ticks wait, and
+// nothing else is committed (EV-7, EX-2).
+func (n *Node) pulse(ctx context.Context) {
+	var seen uint64
+	for ctx.Err() == nil {
+		s := n.fsm.State()
+		wait := n.untilDue(s)
+		if wait <= 0 && s.Index == seen {
+			n.Propose(ctx, event.Event{Kind: event.Pulse, Principal: "node:" + n.config.NodeID})
+			seen = n.fsm.State().Index
+			pause(ctx, pulseEvery)
+			continue
+		}
+		// Something was committed meanwhile, or nothing is due: look again
+		// after the shortest time between Pulses, or when the state moves.
+		seen = s.Index
+		n.doze(ctx, max(wait, pulseEvery))
+	}
+}
+
+// untilDue is how long from now the kernel needs a Pulse; an hour for never.
+func (n *Node) untilDue(s *kernelState) time.Duration {
+	if s.Running.Len() > 0 {
+		return 0
+	}
+	timer, ok := s.Timers.First()
+	if !ok {
+		return time.Hour
+	}
+	return time.Duration(timer.Deadline-n.stamps.now()) * time.Millisecond
+}
+
+// doze waits until d is over, but for a state that has moved not longer than
+// the shortest time between Pulses.
+func (n *Node) doze(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-n.stirred:
+		pause(ctx, min(d, pulseEvery))
+	}
+}

@@ -1,0 +1,220 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
+	"github.com/omnikernel/omnikernel/fsm"
+	"github.com/omnikernel/omnikernel/fsm/segment"
+)
+
+// Node is one node of a cluster, with one kernel.
+type Node struct {
+	config  Config
+	logger  hclog.Logger
+	self    Peer
+	started time.Time
+
+	guard *fsm.Guard
+	log   *segment.Store
+	store *raftstore.Store
+	fsm   *fsm.FSM
+	group *consensus.Group
+
+	stamps   stampClock
+	proposal atomic.Uint64
+	runner   *runner
+	stirred  signal // a new state was published
+	lag      lagMeter
+	stopping atomic.Bool
+	fatal    sync.Once
+	failure  atomic.Pointer[error]
+}
+
+// Open starts the node: it claims the data directory, restores the kernel and
+// joins its Raft group. Errors name what to do: a busy or foreign directory, a
+// newer snapshot, an event that ends the process (*fsm.SafeModeError).
+func Open(c Config) (*Node, error) {
+	n, err := prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.open(); err != nil {
+		n.closeStores()
+		return nil, err
+	}
+	return n, nil
+}
+
+func prepare(c Config) (*Node, error) {
+	if c.Wall == nil {
+		c.Wall = time.Now
+	}
+	n := &Node{config: c, logger: c.Logger, started: time.Now(), stirred: newSignal()}
+	n.stamps.wall = c.Wall
+	for _, p := range c.Peers {
+		if p.ID == c.NodeID {
+			n.self = p
+		}
+	}
+	switch {
+	case c.NodeID == "" || c.ClusterID == "" || c.KernelID == "" || c.DataDir == "":
+		return nil, errors.New("cluster: a node needs a node id, a cluster id, a kernel id and a data directory")
+	case n.self.ID == "":
+		return nil, fmt.Errorf("cluster: the list of peers must name this node, %q, too", c.NodeID)
+	case c.Fatal == nil:
+		return nil, errors.New("cluster: a node needs to be told how to end the process")
+	}
+	return n, nil
+}
+
+// kernelDir is where a kernel's data is: a node will host several.
+func (n *Node) kernelDir() string {
+	return filepath.Join(n.config.DataDir, "kernels", n.config.KernelID)
+}
+
+func (n *Node) open() (err error) {
+	c := &n.config
+	if err := claim(c.DataDir, c.ClusterID, c.NodeID); err != nil {
+		return err
+	}
+	n.store, err = raftstore.Open(raftstore.Options{
+		Kind: c.Store, Dir: filepath.Join(n.kernelDir(), "raft"), Fatal: n.die, Logger: n.logger.Named("store"),
+	})
+	if err != nil {
+		return fmt.Errorf("cluster: raft store: %w", err)
+	}
+	if n.guard, err = fsm.OpenGuard(n.kernelDir()); err != nil {
+		return err
+	}
+	n.log, err = segment.Open(filepath.Join(n.kernelDir(), "log"), segment.Options{
+		Owner: segment.Owner(c.ClusterID, c.KernelID), Logger: n.logger.Named("log"),
+	})
+	if err != nil {
+		return fmt.Errorf("cluster: execution log: %w", err)
+	}
+	n.runner = newRunner(n)
+	n.fsm = fsm.New(fsm.Options{
+		ClusterID: c.ClusterID, KernelID: c.KernelID, Log: n.log, Evaluators: c.Evaluators, Guard: n.guard,
+		Fatal: n.die, Requested: n.runner.requested, Published: n.published, Logger: n.logger.Named("fsm"),
+	})
+	return n.join()
+}
+
+func (n *Node) join() (err error) {
+	c := &n.config
+	members := make([]consensus.Member, 0, len(c.Peers))
+	for _, p := range c.Peers {
+		members = append(members, consensus.Member{ID: p.ID, Address: p.Raft, Voter: true})
+	}
+	n.group, err = consensus.Start(consensus.Config{
+		NodeID: c.NodeID, FSM: n.fsm, Log: n.store.Logs(), Stable: n.store.Stable(), Growth: n.store,
+		SnapshotDir: filepath.Join(n.kernelDir(), "raft"), Stream: c.Stream, Peers: c.Calls, Crash: c.Crash,
+		Leadership: consensus.LeadFunc(n.lead), Bootstrap: members, Timing: c.Timing, Wall: c.Wall,
+		Logger: n.logger.Named("raft"),
+	})
+	if err != nil {
+		return fmt.Errorf("cluster: raft: %w", err)
+	}
+	return nil
+}
+
+// Stop gives leadership away, and then ends everything in order.
+func (n *Node) Stop(ctx context.Context) error {
+	n.stopping.Store(true)
+	err := n.group.Stop(ctx)
+	var nobody *consensus.Refusal
+	if errors.As(err, &nobody) {
+		// The last node standing has nobody to hand over to: no failure of its own.
+		n.logger.Warn("leadership could not be handed over before the stop", "reason", err)
+		err = nil
+	}
+	return errors.Join(err, n.closeStores())
+}
+
+func (n *Node) closeStores() error {
+	var errs []error
+	if n.group != nil {
+		errs = append(errs, n.group.Close())
+	}
+	if n.log != nil {
+		errs = append(errs, n.log.Close())
+	}
+	if n.store != nil {
+		errs = append(errs, n.store.Close())
+	}
+	errs = append(errs, n.guard.Close())
+	return errors.Join(errs...)
+}
+
+// die ends the process for what must not be survived. A replica that differs
+// from the majority is marked, so that it never serves again (LO-3).
+func (n *Node) die(err error) {
+	n.fatal.Do(func() {
+		n.failure.Store(&err)
+		n.logger.Error("this node stops", "error", err)
+		var diverged *fsm.DivergenceError
+		var differs *segment.DivergenceError
+		if errors.As(err, &diverged) || errors.As(err, &differs) {
+			if markErr := condemn(n.config.DataDir, err); markErr != nil {
+				n.logger.Error("the data directory could not be marked as diverged", "error", markErr)
+			}
+		}
+		n.config.Fatal(err)
+	})
+}
+
+// ID, KernelID and ClusterID name the node and what it belongs to.
+func (n *Node) ID() string { return n.config.NodeID }
+
+// KernelID names the kernel.
+func (n *Node) KernelID() string { return n.config.KernelID }
+
+// ClusterID names the cluster.
+func (n *Node) ClusterID() string { return n.config.ClusterID }
+
+// Log is the execution log of the node's kernel.
+func (n *Node) Log() *segment.Store { return n.log }
+
+// Leader is who leads, as this node knows it.
+func (n *Node) Leader() (Peer, bool) {
+	m, ok := n.group.Leader()
+	if !ok {
+		return Peer{}, false
+	}
+	return n.peer(m.ID), true
+}
+
+func (n *Node) peer(id string) Peer {
+	for _, p := range n.config.Peers {
+		if p.ID == id {
+			return p
+		}
+	}
+	return Peer{ID: id}
+}
+
+// MintSession makes a session id without a log entry: kernel milliseconds and
+// 80 random bits (CL-3). A kernel that is behind the clocks of its clients
+// gives an id that opens all the same, since it counts kernel time.
+func (n *Node) MintSession() [16]byte {
+	var id [16]byte
+	millis := max(n.fsm.State().Clock, n.config.Wall().UnixMilli())
+	for i := range 6 {
+		id[i] = byte(millis >> (40 - 8*i))
+	}
+	_, _ = rand.Read(id[6:]) // never fails: crypto/rand ends the process itself
+	return id
+}
+
+// Transfer hands leadership to a node; to the best follower when to is empty.
+func (n *Node) Transfer(ctx context.Context, to string) error { return n.group.Transfer(ctx, to) }

@@ -1,0 +1,155 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/tools"
+	"github.com/omnikernel/omnikernel/cluster/tools/echo"
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/kerneltest"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/transport/raftstream"
+	"github.com/stretchr/testify/require"
+)
+
+// trio is three nodes in one process, over real TCP and real files.
+type trio struct {
+	t         *testing.T
+	peers     []cluster.Peer
+	dirs      []string
+	nodes     []*cluster.Node
+	endpoints []*raftstream.Endpoint
+}
+
+func newTrio(t *testing.T) *trio {
+	c := &trio{t: t, nodes: make([]*cluster.Node, 3), endpoints: make([]*raftstream.Endpoint, 3)}
+	for i := range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		c.peers = append(c.peers, cluster.Peer{ID: fmt.Sprintf("n%d", i+1), Raft: l.Addr().String(), API: "http://" + l.Addr().String()})
+		c.dirs = append(c.dirs, t.TempDir())
+		require.NoError(t, l.Close())
+	}
+	for i := range 3 {
+		c.start(i)
+	}
+	t.Cleanup(func() {
+		for i := range c.nodes {
+			c.stop(i)
+		}
+	})
+	return c
+}
+
+func (c *trio) start(i int) {
+	c.t.Helper()
+	endpoint, err := raftstream.Listen(raftstream.Options{Listen: c.peers[i].Raft, ClusterID: "test", NodeID: c.peers[i].ID, Logger: hclog.NewNullLogger()})
+	require.NoError(c.t, err)
+	streams, err := endpoint.Kernel("default")
+	require.NoError(c.t, err)
+	registry, err := tools.New(tools.Options{}, echo.Adapter{})
+	require.NoError(c.t, err)
+	node, err := cluster.Open(cluster.Config{
+		NodeID: c.peers[i].ID, ClusterID: "test", KernelID: "default", DataDir: c.dirs[i], Peers: c.peers,
+		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
+		Fatal:  func(err error) { c.t.Errorf("node %d: %v", i+1, err) },
+		Logger: hclog.NewNullLogger(),
+	})
+	require.NoError(c.t, err)
+	streams.Peers().Handle(node.HandlePeer)
+	c.nodes[i], c.endpoints[i] = node, endpoint
+}
+
+func (c *trio) stop(i int) {
+	if c.nodes[i] == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	require.NoError(c.t, c.nodes[i].Stop(ctx))
+	require.NoError(c.t, c.endpoints[i].Close())
+	c.nodes[i] = nil
+}
+
+// leader waits for a node that leads and is ready.
+func (c *trio) leader() int {
+	c.t.Helper()
+	found := -1
+	require.Eventually(c.t, func() bool {
+		for i, n := range c.nodes {
+			if n == nil {
+				continue
+			}
+			if _, err := n.Read(c.t.Context(), cluster.Consistency{Level: cluster.Linearizable}); err != nil {
+				continue
+			}
+			if leader, ok := n.Leader(); ok && leader.ID == c.peers[i].ID {
+				found = i
+				return true
+			}
+		}
+		return false
+	}, 20*time.Second, 10*time.Millisecond)
+	return found
+}
+
+const program = `{"kind":"MAP","payload":{"over":[1,2,3],"as":"n","do":{"kind":"CALL","payload":{"tool":"echo","args":"${n * 10}"}}}}`
+
+func start(t *testing.T, id string) event.Event {
+	return event.Event{Kind: event.AgentStart, Principal: "client", Body: event.Encode(event.Start{Define: event.Define{
+		ID: id, Program: kerneltest.JSON(t, program),
+		Grants: []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: "echo"}},
+	}})}
+}
+
+// Three replicas carry an agent through its life, the leader runs its calls,
+// and every node ends with the same digest; after a restart too (CL-4, LO-3).
+func TestThreeNodesRunAnAgent(t *testing.T) {
+	c := newTrio(t)
+	id := "018f4e5c-0000-7000-8000-000000000001"
+	answer := c.nodes[c.leader()].Propose(t.Context(), start(t, id))
+	require.Equal(t, cluster.Applied, answer.Verdict, "%+v", answer)
+	require.Empty(t, answer.Outcome.Refusal)
+	uuid, _ := flows.ParseID(id)
+	finished := func(n *cluster.Node) bool {
+		view, err := n.Read(t.Context(), cluster.Consistency{Level: cluster.Session, MinIndex: answer.Outcome.Index})
+		if err != nil {
+			return false
+		}
+		_, row := view.Find(uuid)
+		return row != nil && row.Lifecycle.State == lifecycle.Terminated && string(row.Execution.Result.Value.AppendJSON(nil)) == "[10,20,30]"
+	}
+	for _, n := range c.nodes {
+		require.Eventually(t, func() bool { return finished(n) }, 20*time.Second, 10*time.Millisecond)
+	}
+	c.sameDigests()
+	victim := c.leader()
+	c.stop(victim)
+	c.leader()
+	c.start(victim)
+	require.Eventually(t, func() bool { return finished(c.nodes[victim]) }, 20*time.Second, 10*time.Millisecond)
+	c.sameDigests()
+}
+
+func (c *trio) sameDigests() {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool {
+		status := c.nodes[0].Status(c.t.Context())
+		for _, n := range status.Nodes {
+			if n.AppliedIndex != status.Nodes[0].AppliedIndex || n.Digest != status.Nodes[0].Digest || n.Digest == "" {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, 20*time.Millisecond)
+}

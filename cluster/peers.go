@@ -1,0 +1,44 @@
+package cluster
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/kernel/event"
+)
+
+// Kinds of questions that nodes ask each other, beside the group's own.
+const (
+	peerStatus byte = 32 // → NodeStatus as JSON
+	peerChain  byte = 33 // index → chain value, once it is applied
+	peerHandIn byte = 34 // a ToolResult body, for the leader to propose
+)
+
+var errUnknownQuestion = errors.New("cluster: unknown question")
+
+// HandlePeer answers another node. cmd/omni gives it to the stream layer.
+func (n *Node) HandlePeer(ctx context.Context, from string, kind byte, body []byte) ([]byte, error) {
+	if consensus.OwnsKind(kind) {
+		return n.group.HandlePeer(ctx, from, kind, body)
+	}
+	switch kind {
+	case peerStatus:
+		return json.Marshal(n.ownStatus())
+	case peerChain:
+		if len(body) != 8 {
+			return nil, errUnknownQuestion
+		}
+		chain, err := n.ownChain(ctx, binary.LittleEndian.Uint64(body))
+		return chain[:], err
+	case peerHandIn:
+		if _, ok := event.DecodeBody[event.Result](body); !ok {
+			return nil, errUnknownQuestion
+		}
+		answer := n.Propose(ctx, event.Event{Kind: event.ToolResult, Principal: "node:" + from, Body: append([]byte(nil), body...)})
+		return []byte{byte(answer.Verdict)}, nil
+	}
+	return nil, errUnknownQuestion
+}

@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/fsm"
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/event"
+)
+
+// Propose stamps an event, commits it and returns what it came to. The
+// context bounds the wait; a command that was proposed and not answered in time
+// is called unknown (CL-2).
+func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
+	if n.stopping.Load() && e.Kind.IsCommand() {
+		return Answer{Verdict: Refused, Code: CodeIntakeClosed, Detail: "this node is stopping"}
+	}
+	return n.answer(n.group.Propose(ctx, n.encode(&e)))
+}
+
+// ProposeAll commits events in order, each as an entry of its own.
+func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
+	encoded := make([][]byte, len(batch))
+	for i := range batch {
+		encoded[i] = n.encode(&batch[i])
+	}
+	answers := make([]Answer, len(batch))
+	for i, outcome := range n.group.ProposeAll(ctx, encoded) {
+		answers[i] = n.answer(outcome)
+	}
+	return answers
+}
+
+func (n *Node) encode(e *event.Event) []byte {
+	e.Wall = n.stamps.now()
+	e.Proposal = n.proposal.Add(1)
+	return e.Append(make([]byte, 0, len(e.Body)+len(e.Principal)+len(e.IdempotencyKey)+96))
+}
+
+// answer turns what consensus says into what a client is told.
+func (n *Node) answer(o consensus.Outcome) Answer {
+	switch o.Verdict {
+	case consensus.Applied:
+		result, ok := o.Response.(*fsm.Result)
+		if !ok || result == nil {
+			return Answer{Verdict: Unknown, Code: CodeShutdown, Detail: "the node stopped while it applied the command"}
+		}
+		return n.recall(result.Outcome)
+	case consensus.Refused:
+		a := Answer{Verdict: Refused, Code: string(o.Code), Detail: detailOf(o.Code)}
+		switch o.Code {
+		case consensus.NotLeader:
+			a.Leader = n.peer(o.Leader.ID)
+		case consensus.Transferring:
+			a.Code = CodeNoLeader
+		case consensus.Shutdown:
+			a.Code = CodeIntakeClosed
+		}
+		return a
+	}
+	code := string(o.Code)
+	if o.Code == consensus.StoreFailed {
+		code = CodeShutdown
+	}
+	return Answer{Verdict: Unknown, Code: code, Detail: detailOf(o.Code)}
+}
+
+func detailOf(code consensus.Code) string {
+	switch code {
+	case consensus.NotLeader:
+		return "this node does not lead: ask the leader"
+	case consensus.NoLeader:
+		return "no node leads at the moment: retry"
+	case consensus.Transferring:
+		return "leadership is being handed over: retry"
+	case consensus.QueueFull:
+		return "too many commands are in flight: retry later"
+	case consensus.TooLarge:
+		return "the command is larger than a log entry may be"
+	case consensus.Timeout:
+		return "the time for the command was over before it was answered"
+	case consensus.LeadershipLost:
+		return "leadership was lost while the command was in flight: it may or may not have happened"
+	case consensus.Shutdown:
+		return "the node is stopping"
+	case consensus.StoreFailed:
+		return "the log store failed while the command was in flight: it may or may not have happened"
+	}
+	return ""
+}
+
+// recall completes the outcome of a retry whose first outcome was too long for
+// the session table: the log has it.
+func (n *Node) recall(o event.Outcome) Answer {
+	if o.Stored == 0 {
+		return Answer{Verdict: Applied, Outcome: o}
+	}
+	block, err := n.log.BlockAt(o.Stored - 1)
+	if err == nil {
+		for records := block.Records(); records.Next(); {
+			if bus.Kind(records.Record.Kind) != bus.Outcome {
+				continue
+			}
+			if first, ok := event.DecodeOutcome(records.Record.Body); ok {
+				first.Repeated = true
+				return Answer{Verdict: Applied, Outcome: *first}
+			}
+		}
+	}
+	return Answer{Verdict: Unknown, Code: CodeHistoryBehind, Detail: "the command was answered before; this node does not hold the log with that answer"}
+}

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+)
+
+// Read returns a state that is as fresh as was asked for, or says that this
+// node has none (CL-4): never NOT_FOUND for what it has not reached.
+func (n *Node) Read(ctx context.Context, c Consistency) (View, error) {
+	if err := n.reach(ctx, c); err != nil {
+		return View{}, n.readError(err)
+	}
+	lag := n.currentLag()
+	if c.Level == Stale && c.MaxLag > 0 && lag > c.MaxLag {
+		return View{}, &ReadError{
+			Code: CodeNotCaughtUp, Applied: n.fsm.Applied(),
+			Detail: fmt.Sprintf("this node may be %d ms behind, more than the %d ms asked for", lag.Milliseconds(), c.MaxLag.Milliseconds()),
+		}
+	}
+	return View{State: n.fsm.State(), Node: n.config.NodeID, Lag: lag}, nil
+}
+
+func (n *Node) reach(ctx context.Context, c Consistency) error {
+	index := c.MinIndex
+	switch c.Level {
+	case Linearizable:
+		committed, err := n.group.ReadIndex(ctx)
+		if err != nil {
+			return err
+		}
+		index = max(index, committed)
+	case Session, Stale:
+		if !n.group.CaughtUp() {
+			return &consensus.Refusal{Code: consensus.NotCaughtUp, Detail: "this node has not caught up since it started"}
+		}
+	default:
+		return fmt.Errorf("cluster: no such read level: %d", c.Level)
+	}
+	if index == 0 {
+		return nil
+	}
+	return n.group.WaitApplied(ctx, index)
+}
+
+func (n *Node) readError(err error) error {
+	out := &ReadError{Code: CodeNotCaughtUp, Detail: err.Error(), Applied: n.fsm.Applied()}
+	var r *consensus.Refusal
+	if !errors.As(err, &r) {
+		return out
+	}
+	out.Detail = r.Detail
+	switch r.Code {
+	case consensus.NoLeader, consensus.NotReady, consensus.NoQuorum, consensus.NewerTerm, consensus.Transferring:
+		out.Code = CodeNoLeader
+	case consensus.NotLeader:
+		out.Code, out.Leader = CodeNotLeader, n.peer(r.Leader.ID)
+	case consensus.Shutdown:
+		out.Code = CodeShutdown
+	case consensus.Unreachable:
+		out.Code = CodeNoLeader
+	}
+	return out
+}
+
+// lagMeter remembers when this node was last known to have everything.
+type lagMeter struct {
+	mu    sync.Mutex // guards since
+	since time.Time
+}
+
+// currentLag is a bound on how far this node is behind the leader: nothing on
+// the leader; on a follower that has applied all it knows to be committed, the
+// time since it heard from the leader; otherwise the time since that was so.
+func (n *Node) currentLag() time.Duration {
+	s := n.group.Status()
+	now := time.Now()
+	n.lag.mu.Lock()
+	defer n.lag.mu.Unlock()
+	switch {
+	case s.State == "Leader" && s.Ready:
+		n.lag.since = now
+	case s.Applied >= s.CommitIndex && !s.LastContact.IsZero():
+		if s.LastContact.After(n.lag.since) {
+			n.lag.since = s.LastContact
+		}
+	case n.lag.since.IsZero():
+		n.lag.since = n.started
+	}
+	return max(0, now.Sub(n.lag.since))
+}

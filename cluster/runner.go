@@ -1,0 +1,307 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	toolbox "github.com/omnikernel/omnikernel/cluster/tools"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// runner runs the external calls of the outbox while this node leads (TO-2).
+//
+// What it owes is all in the state: it hears of new calls as they are
+// committed, and looks at the whole outbox when a term begins. A call that may
+// run twice is run at once. For any other a dispatch record is committed
+// first; one that an earlier leader dispatched is not touched, and the kernel
+// calls it unknown at its deadline (TO-4).
+type runner struct {
+	n *Node
+
+	mu      sync.Mutex // guards queue, running
+	queue   []tools.Key
+	running map[tools.Key]context.CancelFunc
+	woken   signal
+	results chan event.Result
+}
+
+func newRunner(n *Node) *runner {
+	return &runner{
+		n: n, running: make(map[tools.Key]context.CancelFunc), woken: newSignal(),
+		results: make(chan event.Result, resultBatch),
+	}
+}
+
+// maxQueue bounds what is remembered of new calls; beyond it, and while this
+// node does not lead, the outbox itself is the queue.
+const maxQueue = 1 << 16
+
+// requested is told by the FSM of calls that entered the outbox.
+func (r *runner) requested(keys []tools.Key) {
+	r.mu.Lock()
+	if len(r.queue)+len(keys) <= maxQueue {
+		r.queue = append(r.queue, keys...)
+	}
+	r.mu.Unlock()
+	r.woken.stir()
+}
+
+// take hands over what is queued.
+func (r *runner) take() []tools.Key {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	keys := r.queue
+	r.queue = nil
+	return keys
+}
+
+// lead works until the term is over. Results that come later are handed to
+// whoever leads then.
+func (r *runner) lead(ctx context.Context, term uint64) {
+	r.take()
+	work := make(chan *tools.Call)
+	var jobs sync.WaitGroup
+	for range runnerWorkers {
+		jobs.Go(func() {
+			for call := range work {
+				r.run(ctx, call, term)
+			}
+		})
+	}
+	jobs.Go(func() { r.propose(ctx) })
+	jobs.Go(func() { r.sweep(ctx) })
+	r.feed(ctx, work)
+	close(work)
+	jobs.Wait()
+	r.take()
+	r.drain()
+}
+
+// drain hands results in that were ready when the term ended.
+func (r *runner) drain() {
+	for {
+		select {
+		case out := <-r.results:
+			go func() {
+				r.handIn(out)
+				r.release(keyOf(out))
+			}()
+		default:
+			return
+		}
+	}
+}
+
+// feed gives the workers every call of the outbox once: first all that is
+// there, then what is new. From time to time it looks at the whole again, for
+// what did not fit the queue.
+func (r *runner) feed(ctx context.Context, work chan<- *tools.Call) {
+	rescan := time.NewTicker(time.Second)
+	defer rescan.Stop()
+	give := func(call *tools.Call) bool {
+		if call.Dispatched != 0 || !r.claim(call.Key) {
+			return true
+		}
+		select {
+		case work <- call:
+			return true
+		case <-ctx.Done():
+			r.release(call.Key)
+			return false
+		}
+	}
+	all := func() { r.n.fsm.State().Tools.All(give) }
+	all()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-rescan.C:
+			all()
+		case <-r.woken:
+			state := r.n.fsm.State()
+			for _, key := range r.take() {
+				if call, ok := state.Tools.Get(key); ok && !give(call) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// claim marks a call as being run here; false when it already is.
+func (r *runner) claim(key tools.Key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, busy := r.running[key]; busy {
+		return false
+	}
+	r.running[key] = nil
+	return true
+}
+
+func (r *runner) release(key tools.Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.running, key)
+}
+
+// run carries one call out, from its dispatch to its result.
+func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
+	if !r.mayCall(ctx, call, term) {
+		r.release(call.Key)
+		return
+	}
+	// An adapter that has begun goes on when the term ends: its result is still
+	// worth handing in. It stops when the call is withdrawn or its time is over.
+	calling, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	r.mu.Lock()
+	r.running[call.Key] = cancel
+	r.mu.Unlock()
+	began := time.Now()
+	left := time.Duration(call.Deadline-r.n.fsm.State().Clock) * time.Millisecond
+	result := r.n.config.Tools.Run(calling, toolbox.Request{
+		Tool: call.Tool, Args: call.Args, IdempotencyKey: r.idempotencyKey(call), Timeout: max(left-r.grace(), time.Millisecond),
+	})
+	out := event.Result{
+		Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, OK: result.OK, Value: result.Value,
+		Code: string(result.Code), Message: result.Message, Millis: time.Since(began).Milliseconds(),
+	}
+	select {
+	case r.results <- out: // proposed together with others; released there
+	case <-ctx.Done():
+		r.handIn(out)
+		r.release(call.Key)
+	}
+}
+
+func (r *runner) grace() time.Duration {
+	return time.Duration(r.n.fsm.State().Config.CallGraceMillis) * time.Millisecond
+}
+
+// idempotencyKey names the call for ever, to the adapter too (TO-4).
+func (r *runner) idempotencyKey(call *tools.Call) string {
+	id := r.n.fsm.State().Agents.Get(call.Key.Agent).Identity.ID
+	return fmt.Sprintf("%s-%d-%d", flows.FormatID(id), call.Key.Tick, call.Key.Call)
+}
+
+// mayCall makes sure that the adapter may be called now: for a call that must
+// not run twice its dispatch is committed in this term; for any other this
+// node must still lead. A pause of the process between that and the call is
+// what the confirmation is for.
+func (r *runner) mayCall(ctx context.Context, call *tools.Call, term uint64) bool {
+	if call.Idempotent {
+		return ctx.Err() == nil
+	}
+	answer := r.n.Propose(ctx, event.Event{
+		Kind: event.ToolDispatched, Principal: "node:" + r.n.config.NodeID,
+		Body: event.Encode(event.Dispatched{
+			Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, Node: r.n.config.NodeID, Term: term,
+		}),
+	})
+	if answer.Verdict != Applied || !answer.Outcome.Done() {
+		return false
+	}
+	_, err := r.n.group.ReadIndex(ctx)
+	if err == nil {
+		return true
+	}
+	// Dispatched, and not called: say so, since nobody else may call it.
+	r.handIn(event.Result{
+		Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, Code: string(failure.ToolUnreachable),
+		Message: "the runner lost leadership before it called the tool: the call did not happen",
+	})
+	return false
+}
+
+// propose commits results, together where several are there.
+func (r *runner) propose(ctx context.Context) {
+	for {
+		var batch []event.Result
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-r.results:
+			batch = append(batch, first)
+		}
+	more:
+		for len(batch) < resultBatch {
+			select {
+			case next := <-r.results:
+				batch = append(batch, next)
+			default:
+				break more
+			}
+		}
+		go r.commit(ctx, batch)
+	}
+}
+
+func (r *runner) commit(ctx context.Context, batch []event.Result) {
+	events := make([]event.Event, len(batch))
+	for i := range batch {
+		events[i] = r.eventOf(batch[i])
+	}
+	for i, answer := range r.n.ProposeAll(ctx, events) {
+		if answer.Verdict != Applied {
+			go func() {
+				r.handIn(batch[i])
+				r.release(keyOf(batch[i]))
+			}()
+			continue
+		}
+		r.release(keyOf(batch[i]))
+	}
+}
+
+func keyOf(out event.Result) tools.Key {
+	return tools.Key{Agent: out.Agent, Tick: out.Tick, Call: out.Call}
+}
+
+func (r *runner) eventOf(out event.Result) event.Event {
+	return event.Event{Kind: event.ToolResult, Principal: "node:" + r.n.config.NodeID, Body: event.Encode(out)}
+}
+
+// handIn gives a result to whoever leads, until somebody has taken it or the
+// call is over. A result that is already there, or too late, is recorded as
+// stale and changes nothing (INV-19).
+func (r *runner) handIn(out event.Result) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for ctx.Err() == nil && !r.n.stopping.Load() {
+		if _, pending := r.n.fsm.State().Tools.Get(keyOf(out)); !pending {
+			return
+		}
+		if r.n.Propose(ctx, r.eventOf(out)).Verdict == Applied {
+			return
+		}
+		if leader, ok := r.n.Leader(); ok && leader.ID != r.n.config.NodeID {
+			answer, err := r.n.config.Calls.Call(ctx, leader.Raft, peerHandIn, event.Encode(out))
+			if err == nil && len(answer) == 1 && Verdict(answer[0]) == Applied {
+				return
+			}
+		}
+		pause(ctx, 20*time.Millisecond)
+	}
+}
+
+// sweep cancels adapters whose calls the kernel has resolved without them.
+func (r *runner) sweep(ctx context.Context) {
+	for ctx.Err() == nil {
+		pause(ctx, sweepEvery)
+		state := r.n.fsm.State()
+		r.mu.Lock()
+		for key, cancel := range r.running {
+			if _, pending := state.Tools.Get(key); !pending && cancel != nil {
+				cancel()
+			}
+		}
+		r.mu.Unlock()
+	}
+}

@@ -1,0 +1,51 @@
+package httprequest
+
+import "strings"
+
+const secretPrefix = "secret:"
+
+// cutSecret takes a header value apart whose last word is `secret:NAME`:
+// "Bearer secret:TOKEN" is "Bearer " and TOKEN.
+func cutSecret(text string) (before, name string, ok bool) {
+	start := strings.LastIndexByte(text, ' ') + 1
+	name, ok = strings.CutPrefix(text[start:], secretPrefix)
+	return text[:start], name, ok && name != ""
+}
+
+// usedSecret is a secret that went into one request.
+type usedSecret struct{ name, plain string }
+
+// secrets are those of one request. They live as long as its call.
+type secrets []usedSecret
+
+// redact takes the secrets out of what a server sent back: some echo what they
+// were sent, and a result is an event (TO-7). It cannot see a secret that the
+// server has changed, by an encoding for example.
+func (s secrets) redact(text string) string {
+	for _, secret := range s {
+		if secret.plain != "" {
+			text = strings.ReplaceAll(text, secret.plain, secretPrefix+secret.name)
+		}
+	}
+	return text
+}
+
+// redactValue does the same for every text in a decoded JSON value, keys
+// included, in place where it can.
+func (s secrets) redactValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return s.redact(v)
+	case []any:
+		for i := range v {
+			v[i] = s.redactValue(v[i])
+		}
+	case map[string]any:
+		clean := make(map[string]any, len(v))
+		for key, member := range v {
+			clean[s.redact(key)] = s.redactValue(member)
+		}
+		return clean
+	}
+	return v
+}

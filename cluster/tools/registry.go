@@ -1,0 +1,184 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/value"
+)
+
+// Options bound a registry. The zero value takes the defaults.
+type Options struct {
+	// MaxRunning is how many calls may be under way at once; 1,024 if zero. An
+	// adapter that does not return when its time is over keeps its place, so
+	// what hangs cannot grow.
+	MaxRunning int
+	// MaxResultBytes lowers every manifest's bound to what the kernel accepts;
+	// no bound if zero.
+	MaxResultBytes int
+	// OnCrash is told what an adapter panicked with, and where, for the node's
+	// log. It never reaches a result. It may be nil.
+	OnCrash func(tool string, cause any, stack []byte)
+}
+
+const defaultMaxRunning = 1024
+
+// Registry holds the tools of one node. It is made once and then only read;
+// Run is called on many goroutines at once.
+type Registry struct {
+	tools   map[string]*tool
+	slots   chan struct{} // one token for each call under way
+	onCrash func(tool string, cause any, stack []byte)
+}
+
+// tool is an adapter with what was made of its manifest.
+type tool struct {
+	adapter   Adapter
+	manifest  Manifest
+	args      *schema
+	result    *schema
+	maxResult int
+}
+
+// New compiles the manifests. The error names the tool that is wrong.
+func New(options Options, adapters ...Adapter) (*Registry, error) {
+	if options.MaxRunning <= 0 {
+		options.MaxRunning = defaultMaxRunning
+	}
+	r := &Registry{
+		tools:   make(map[string]*tool, len(adapters)),
+		slots:   make(chan struct{}, options.MaxRunning),
+		onCrash: options.OnCrash,
+	}
+	for _, adapter := range adapters {
+		t, err := newTool(adapter, options.MaxResultBytes)
+		if err != nil {
+			return nil, err
+		}
+		if _, taken := r.tools[t.manifest.Name]; taken {
+			return nil, fmt.Errorf("tool %s: %w", t.manifest.Name, errDuplicate)
+		}
+		r.tools[t.manifest.Name] = t
+	}
+	return r, nil
+}
+
+func newTool(adapter Adapter, maxResultBytes int) (*tool, error) {
+	t := &tool{adapter: adapter, manifest: adapter.Manifest()}
+	if err := t.manifest.check(); err != nil {
+		return nil, err
+	}
+	t.maxResult = t.manifest.MaxResultBytes
+	if maxResultBytes > 0 {
+		t.maxResult = min(t.maxResult, maxResultBytes)
+	}
+	var err error
+	if t.args, err = compileSchema(t.manifest.Args); err != nil {
+		return nil, fmt.Errorf("tool %s: args %w", t.manifest.Name, err)
+	}
+	if t.result, err = compileSchema(t.manifest.Result); err != nil {
+		return nil, fmt.Errorf("tool %s: result %w", t.manifest.Name, err)
+	}
+	return t, nil
+}
+
+// Manifests lists the tools, ordered by name.
+func (r *Registry) Manifests() []Manifest {
+	manifests := make([]Manifest, 0, len(r.tools))
+	for _, name := range slices.Sorted(maps.Keys(r.tools)) {
+		manifests = append(manifests, r.tools[name].manifest)
+	}
+	return manifests
+}
+
+// Run runs one call to its end. It never panics, never returns later than the
+// call's timeout, and answers (TO-6):
+//
+//	TOOL_UNKNOWN           no such tool on this node
+//	TOOL_ARGS_INVALID      the arguments do not fit the schema; the adapter was not called
+//	TOOL_TIMEOUT           no answer in time
+//	TOOL_CRASHED           the adapter panicked
+//	TOOL_RESULT_TOO_LARGE  the result is over its bound
+//	TOOL_RESULT_INVALID    the result does not fit the schema
+//	WITHDRAWN              ctx was cancelled; nothing is known about the call
+//
+// or whatever failure the adapter itself answers.
+func (r *Registry) Run(ctx context.Context, request Request) Result {
+	t, ok := r.tools[request.Tool]
+	if !ok {
+		return Fail(failure.ToolUnknown, "this node has no tool of that name")
+	}
+	if broken := t.args.check(request.Args); broken != "" {
+		return Fail(failure.ToolArgsInvalid, broken)
+	}
+	if request.Timeout <= 0 {
+		request.Timeout = t.manifest.DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, request.Timeout)
+	defer cancel()
+	select {
+	case r.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ended(ctx, request.Timeout)
+	}
+	done := make(chan Result, 1)
+	go r.call(ctx, t, request, done)
+	select {
+	case result := <-done:
+		return t.judge(result)
+	case <-ctx.Done():
+	}
+	select {
+	case result := <-done: // the answer and the end came together
+		return t.judge(result)
+	default:
+		return ended(ctx, request.Timeout)
+	}
+}
+
+// call runs the adapter and gives the slot back when it returns, however late
+// and however it ends.
+func (r *Registry) call(ctx context.Context, t *tool, request Request, done chan<- Result) {
+	result := Fail(failure.ToolCrashed, "the adapter crashed")
+	defer func() {
+		if cause := recover(); cause != nil && r.onCrash != nil {
+			r.onCrash(t.manifest.Name, cause, stack())
+		}
+		<-r.slots
+		done <- result
+	}()
+	result = t.adapter.Call(ctx, request)
+}
+
+// ended says why a call has no answer.
+func ended(ctx context.Context, timeout time.Duration) Result {
+	if ctx.Err() == context.DeadlineExceeded {
+		return Fail(failure.ToolTimeout, fmt.Sprintf("no answer within %d ms", timeout.Milliseconds()))
+	}
+	return Fail(failure.Withdrawn, "the call was cancelled")
+}
+
+// judge checks what an adapter answered.
+func (t *tool) judge(result Result) Result {
+	if !result.OK {
+		if result.Code == "" {
+			result.Code = failure.ToolFailed
+		}
+		return Fail(result.Code, strings.ToValidUTF8(result.Message, "?"))
+	}
+	if len(result.Value) > t.maxResult {
+		return Fail(failure.ToolResultTooLarge, fmt.Sprintf("the result is larger than %d bytes", t.maxResult))
+	}
+	if problem := value.Check(result.Value, t.maxResult); problem != nil {
+		return Fail(failure.ToolResultInvalid, problem.String())
+	}
+	if broken := t.result.check(result.Value); broken != "" {
+		return Fail(failure.ToolResultInvalid, broken)
+	}
+	return Succeed(result.Value)
+}

@@ -1,0 +1,80 @@
+// Package segment keeps the execution log on disk: append-only segment files
+// whose bytes are a function of the committed events alone, and therefore
+// identical on every replica.
+//
+// # Who calls it, in which order
+//
+// The FSM owns one Store per kernel.
+//
+//  1. Open(dir, options).
+//  2. Resume(tables), once the state has been restored from the newest Raft
+//     snapshot (or Genesis, when there is none). A *GapError or *CorruptError
+//     says that the local log does not hold what the snapshot stands on;
+//     Reset(tables) is then the way on, and history has to come from peers.
+//  3. For each event, on the one goroutine that applies: Append(block, tables),
+//     then once per batch Publish, before the batch's state is published. So
+//     whoever sees a state can read the log that led to it.
+//  4. Before a Raft snapshot's sink is closed: Sync(ctx, position of the captured
+//     tables). No record is ever neither durable nor re-derivable (LO-2).
+//  5. Reset(tables), when a snapshot from the leader replaced the state.
+//  6. Close, after the last Append.
+//
+// ReadFrom, BlockAt, AgentBlocks, AgentHistory, Grown, Status and Sync may be
+// called from any goroutine at any time after step 2. They never wait for an
+// Append nor an Append for them, apart from a lock that is held for the length
+// of a few instructions: what is not in a file yet is read where it lies in
+// memory.
+//
+// Whatever Append, Sync or Close answers as an error, other than the context's
+// own, is final: nothing is written after it, and the node must stop. A failed
+// fsync is never tried again, since the kernel may have dropped the pages. Failed
+// tells a supervisor at once.
+//
+// # Crash safety, operation by operation
+//
+// The log is derived data. A block exists only because its event was committed;
+// after a crash, Raft gives every committed event again from the newest snapshot
+// on, and applying it gives the same block again. From this follows:
+//
+//   - Append makes nothing durable. A background flusher writes full chunks at
+//     once, and every FlushEvery writes what there is and fsyncs.
+//   - What the files hold beyond the snapshot's position after a restart was
+//     committed, and must equal what will be derived. So it is neither trusted
+//     nor thrown away: it stays unpublished, and Append compares. Equal blocks are
+//     kept without a write. A valid block (checksum and structure) that differs
+//     means that this replica once computed something else: *DivergenceError, the
+//     node stops (LO-3).
+//   - An invalid block there is either torn, when the crash cut a write short, or
+//     damaged, when intact blocks follow it (pages reach the disk in any order,
+//     and disks rot). Both are cured alike, because Raft's log reaches back to the
+//     snapshot and so before it: the file is cut there, later files are removed,
+//     and all that follows is derived again. The log message tells the two apart.
+//   - Below the snapshot's position nothing can be derived again locally. The part
+//     of the tail segment up to there is verified by Resume, chain included; in
+//     sealed segments every read verifies the block it reads. Damage there is a
+//     *CorruptError, never a wrong answer.
+//   - Cutting removes later files first, newest first, then truncates: a crash in
+//     between leaves a shorter log, which is as good.
+//   - Rollover happens where the tables say, in the flusher: the full segment is
+//     fsynced, the next file is created with its header and the directory is
+//     fsynced before anything in it counts as synced.
+//   - The sidecar index of a sealed segment is written to a temporary file and
+//     renamed. It carries checksum and chain value; missing, damaged or not
+//     belonging to the segment, it is built again when it is first wanted.
+//
+// # History that is not here
+//
+// After Reset the log may begin in the middle. A marker file (.gap) beside the
+// tail segment says from where the segment holds blocks; the bytes before it in
+// the file mean nothing, and the file is a sparse one, so that once they are filled
+// in it is byte-identical again. Reads below the first block from which on
+// everything is here answer *HistoryBehindError. Sealed segments that match the
+// manifest stay on disk although they are not read meanwhile.
+//
+// # What it never does
+//
+// It decides nothing about where a segment ends, computes no chain value, and
+// interprets no record: that is kernel/logging. It never fsyncs on the goroutine
+// that applies, except when Resume, Reset or a cut repairs files. It takes no lock
+// on the directory: the node does that, once, for all it keeps there.
+package segment

@@ -1,0 +1,46 @@
+package segment
+
+import (
+	"sort"
+
+	"github.com/omnikernel/omnikernel/kernel/logging"
+)
+
+// mark is where a block begins and its first busSeq.
+type mark struct{ seq, position uint64 }
+
+// markEvery is the distance in bytes between two marks.
+const markEvery = 64 << 10
+
+// live is a segment that is not fully on disk yet: the tail, and before it
+// those that are sealed but still being written. Its marks stand in for the
+// sidecar index. Guarded by Store.mu.
+type live struct {
+	start    uint64
+	firstSeq uint64
+	marks    []mark
+}
+
+func newLive(h logging.Head) *live { return &live{start: h.Start, firstSeq: h.FirstSeq} }
+
+// note a block of the segment, in order.
+func (l *live) note(position, seq uint64) {
+	l.marks = noteMark(l.marks, position, seq)
+}
+
+func noteMark(marks []mark, position, seq uint64) []mark {
+	if n := len(marks); n > 0 && position-marks[n-1].position < markEvery {
+		return marks
+	}
+	return append(marks, mark{seq: seq, position: position})
+}
+
+// seek gives the position of the last marked block that begins at or before
+// seq.
+func (l *live) seek(seq uint64) (position uint64, ok bool) {
+	i := sort.Search(len(l.marks), func(i int) bool { return l.marks[i].seq > seq })
+	if i == 0 {
+		return 0, false
+	}
+	return l.marks[i-1].position, true
+}

@@ -1,0 +1,105 @@
+package segment
+
+import (
+	"bytes"
+	"errors"
+	"sort"
+
+	"github.com/omnikernel/omnikernel/kernel/logging"
+)
+
+// Visit is handed a block and its position, and tells whether to go on. The
+// block is valid only during the call.
+type Visit func(position uint64, block *logging.Block) (more bool)
+
+// ReadFrom visits the blocks that hold the records from busSeq seq on, in order
+// and without gaps, up to what was published when it was called (CL-5). The first
+// block may begin before seq. It returns the busSeq to go on from. Below the
+// history that is here it answers *HistoryBehindError; beyond the next record,
+// *AheadError.
+func (s *Store) ReadFrom(seq uint64, visit Visit) (next uint64, err error) {
+	end, floor, err := s.bounds()
+	switch {
+	case err != nil:
+		return seq, err
+	case seq < floor.seq:
+		return seq, &HistoryBehindError{FirstSeq: floor.seq}
+	case seq > end.seq:
+		return seq, &AheadError{NextSeq: end.seq}
+	case seq == end.seq:
+		return seq, nil
+	}
+	position, err := s.seek(seq)
+	if err != nil {
+		return seq, err
+	}
+	r := s.reader(aheadForward)
+	defer r.close()
+	next = seq
+	for position < end.position {
+		b, err := r.block(position)
+		if err != nil {
+			return next, err
+		}
+		at := position
+		position += uint64(len(b.Raw))
+		if b.LastSeq() < seq {
+			continue
+		}
+		next = b.LastSeq() + 1
+		if !visit(at, &b) {
+			break
+		}
+	}
+	return next, nil
+}
+
+// BlockAt gives a copy of the block at a position, which must be one where a
+// block begins: the tables and the pointers in blocks give such positions.
+func (s *Store) BlockAt(position uint64) (logging.Block, error) {
+	r := s.reader(aheadSingle)
+	defer r.close()
+	b, err := r.block(position)
+	if err != nil {
+		return logging.Block{}, err
+	}
+	return logging.Decode(bytes.Clone(b.Raw))
+}
+
+// bounds are what can be read now.
+func (s *Store) bounds() (end, floor bound, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.published, s.floor, s.readable()
+}
+
+// seek gives the position of a block at or before the one that holds seq, which
+// lies within the bounds.
+func (s *Store) seek(seq uint64) (uint64, error) {
+	s.mu.Lock()
+	if i := sort.Search(len(s.live), func(i int) bool { return s.live[i].firstSeq > seq }); i > 0 {
+		position, ok := s.live[i-1].seek(seq)
+		s.mu.Unlock()
+		if !ok {
+			return 0, &CorruptError{Position: position, Err: errNoBlock}
+		}
+		return position, nil
+	}
+	sealed, floor := s.end.Sealed, s.floor.position
+	s.mu.Unlock()
+	i := sort.Search(len(sealed), func(i int) bool { return sealed[i].LastSeq >= seq })
+	if i == len(sealed) {
+		return 0, &CorruptError{Err: errNoBlock}
+	}
+	x, err := s.indexes.get(s.dir, sealed[i], floor)
+	var damaged *CorruptError
+	if errors.As(err, &damaged) {
+		// The segment is damaged somewhere, so it has no index. What lies
+		// before the damage can still be read, from the beginning.
+		return max(sealed[i].Start, floor), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return x.seek(seq), nil
+}

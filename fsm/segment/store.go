@@ -1,0 +1,209 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/omnikernel/omnikernel/kernel/logging"
+)
+
+// phase is where a store is in its life.
+type phase uint8
+
+const (
+	opened phase = iota // by Open; knows no tables yet
+	ready               // by Resume or Reset
+	closed              // by Close
+)
+
+// Store is the execution log of one kernel on one node's disk. See the package
+// comment for who may call what.
+type Store struct {
+	dir     directory
+	options Options
+	log     hclog.Logger
+	open    func(path string) (handle, error)
+	indexes indexes
+
+	// files guards the tail file, the compared rest and what the directory
+	// holds. Appending to memory never takes it. It is taken before mu.
+	files sync.Mutex
+	tail  *tailFile
+	rest  *rest // what the files hold beyond the log's end; nil when nothing
+
+	kick    chan struct{} // wakes the flusher; one place
+	closing chan struct{}
+	done    chan struct{} // closed when the flusher has ended
+	failed  chan struct{} // closed when err is set
+
+	// mu guards what follows. It is held for copying a few words or one block,
+	// never during I/O.
+	mu        sync.Mutex
+	moved     sync.Cond // on mu: written, synced, phase or err changed
+	phase     phase
+	err       error          // the first failure to write; final
+	end       logging.Tables // after the last Append
+	published bound          // where readers stop
+	floor     bound          // where history begins here
+	epoch     uint64         // counts the times the files were exchanged under readers
+	written   uint64         // position up to which the files hold the log
+	synced    uint64         // position up to which it is durable
+	wanted    uint64         // position up to which somebody waits for synced
+	comparing bool           // rest is not nil
+	memory    chunks
+	live      []*live // the tail last
+	unindexed []logging.Segment
+	grown     chan struct{} // closed at the next Publish; nil when nobody waits
+	kept, cut uint64        // for Status
+}
+
+// bound is a place between two blocks.
+type bound struct{ position, seq uint64 }
+
+// Open opens the execution log in dir, which is made when it does not exist.
+// Files of another cluster, kernel or version are refused with a *ForeignError
+// or *VersionError before anything is changed.
+func Open(dir string, options Options) (*Store, error) {
+	return open(dir, options, openFile)
+}
+
+func open(dir string, options Options, openTail func(string) (handle, error)) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, fmt.Errorf("open execution log: %w", err)
+	}
+	options = options.withDefaults()
+	s := &Store{
+		dir: directory(dir), options: options, log: options.Logger, open: openTail,
+		kick: make(chan struct{}, 1), closing: make(chan struct{}),
+		done: make(chan struct{}), failed: make(chan struct{}),
+	}
+	s.moved.L = &s.mu
+	s.indexes.log = s.log
+	if err := s.checkOwner(); err != nil {
+		return nil, err
+	}
+	if err := s.dir.removePartial(); err != nil {
+		return nil, err
+	}
+	go s.flushLoop()
+	return s, nil
+}
+
+// checkOwner looks at every header. A torn one is left for Resume to judge.
+func (s *Store) checkOwner() error {
+	starts, err := s.dir.starts(segmentSuffix)
+	if err != nil {
+		return err
+	}
+	for _, start := range starts {
+		path := s.dir.path(start, segmentSuffix)
+		h, err := headOf(path)
+		switch {
+		case errors.Is(err, errTorn):
+		case err != nil:
+			return err
+		case h.owner != s.options.Owner:
+			return &ForeignError{Path: path}
+		}
+	}
+	return nil
+}
+
+// headOf reads the header of a segment file by name.
+func headOf(path string) (head, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return head{}, err
+	}
+	defer f.Close()
+	return readHead(f)
+}
+
+// Close writes and fsyncs what is left and ends the store. Reads that are under
+// way may finish. It returns the store's failure, if it had one.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.phase == closed {
+		s.mu.Unlock()
+		<-s.done
+		return s.Err()
+	}
+	s.phase = closed
+	close(s.closing)
+	s.wake()
+	s.mu.Unlock()
+	<-s.done
+
+	s.files.Lock()
+	defer s.files.Unlock()
+	if s.tail != nil {
+		if err := s.tail.Close(); err != nil {
+			s.fail(fmt.Errorf("close segment: %w", err))
+		}
+		s.tail = nil
+	}
+	return s.Err()
+}
+
+// Err is the failure that ended writing; nil while there is none.
+func (s *Store) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Failed is closed when writing has failed. The node must stop then.
+func (s *Store) Failed() <-chan struct{} { return s.failed }
+
+// fail makes the first failure final and wakes everybody who waits. It returns
+// the failure that stands.
+func (s *Store) fail(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failLocked(err)
+}
+
+func (s *Store) failLocked(err error) error {
+	if s.err == nil {
+		s.err = err
+		close(s.failed)
+		s.wake()
+	}
+	return s.err
+}
+
+// wake everybody who waits for growth or progress. Called with mu held.
+func (s *Store) wake() {
+	s.moved.Broadcast()
+	if s.grown != nil {
+		close(s.grown)
+		s.grown = nil
+	}
+}
+
+// Status of the log on this node.
+type Status struct {
+	FirstSeq  uint64 // the lowest busSeq that can be read here
+	NextSeq   uint64 // one above the highest published one
+	Position  uint64 // of the next block, published
+	Written   uint64 // position up to which it is in files
+	Synced    uint64 // position up to which it is durable
+	Comparing bool   // re-derived blocks are being compared with the files
+	KeptBytes uint64 // found equal since the store was opened
+	CutBytes  uint64 // cut from the files as torn or damaged since then
+}
+
+// Status tells how things stand.
+func (s *Store) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Status{
+		FirstSeq: s.floor.seq, NextSeq: s.published.seq, Position: s.published.position,
+		Written: s.written, Synced: s.synced,
+		Comparing: s.comparing, KeptBytes: s.kept, CutBytes: s.cut,
+	}
+}

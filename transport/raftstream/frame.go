@@ -1,0 +1,65 @@
+package raftstream
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Frames on a stream of kind StreamPeer, numbers big-endian:
+//
+//	request: length[4] kind[1] timeoutMillis[4] body
+//	answer:  length[4] status[1] body
+//
+// length counts what follows it. One request is under way on a stream at a
+// time. The timeout is what the caller still has to wait; clocks are not
+// compared.
+const (
+	lengthBytes = 4
+	requestHead = 5
+	answerHead  = 1
+)
+
+// Answers' statuses. Append only.
+const (
+	statusOK        byte = 0
+	statusError     byte = 1 // body: the handler's error
+	statusNoHandler byte = 2
+)
+
+// ErrFrameTooLarge: a request or an answer exceeds Limits.FrameBytes.
+var ErrFrameTooLarge = errors.New("peer frame is too large")
+
+// maxErrorText bounds an error's text on the wire, in bytes.
+const maxErrorText = 512
+
+// appendRequest builds a whole request in one buffer, for one write.
+func appendRequest(out []byte, kind byte, timeoutMillis uint32, body []byte) []byte {
+	out = binary.BigEndian.AppendUint32(out, uint32(requestHead+len(body)))
+	out = append(out, kind)
+	out = binary.BigEndian.AppendUint32(out, timeoutMillis)
+	return append(out, body...)
+}
+
+func appendAnswer(out []byte, status byte, body []byte) []byte {
+	out = binary.BigEndian.AppendUint32(out, uint32(answerHead+len(body)))
+	return append(append(out, status), body...)
+}
+
+// readLength reads a frame's length and checks its bounds before a byte of
+// room is made for it.
+func readLength(r io.Reader, smallest, largest int) (int, error) {
+	var head [lengthBytes]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, err
+	}
+	length := binary.BigEndian.Uint32(head[:])
+	if uint64(length) > uint64(smallest+largest) {
+		return 0, fmt.Errorf("%d bytes: %w", length, ErrFrameTooLarge)
+	}
+	if int(length) < smallest {
+		return 0, fmt.Errorf("peer frame of %d bytes: %w", length, errMalformed)
+	}
+	return int(length), nil
+}
