@@ -25,20 +25,25 @@ import (
 // trio is three nodes in one process, over real TCP and real files.
 type trio struct {
 	t         *testing.T
+	wall      map[int]func() time.Time
+	adapters  []tools.Adapter
 	peers     []cluster.Peer
 	dirs      []string
 	nodes     []*cluster.Node
 	endpoints []*raftstream.Endpoint
 }
 
-func newTrio(t *testing.T) *trio {
-	c := &trio{t: t, nodes: make([]*cluster.Node, 3), endpoints: make([]*raftstream.Endpoint, 3)}
+func newTrio(t *testing.T, changes ...func(*trio)) *trio {
+	c := &trio{t: t, adapters: []tools.Adapter{echo.Adapter{}}, nodes: make([]*cluster.Node, 3), endpoints: make([]*raftstream.Endpoint, 3)}
 	for i := range 3 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		c.peers = append(c.peers, cluster.Peer{ID: fmt.Sprintf("n%d", i+1), Raft: l.Addr().String(), API: "http://" + l.Addr().String()})
 		c.dirs = append(c.dirs, t.TempDir())
 		require.NoError(t, l.Close())
+	}
+	for _, change := range changes {
+		change(c)
 	}
 	for i := range 3 {
 		c.start(i)
@@ -57,12 +62,13 @@ func (c *trio) start(i int) {
 	require.NoError(c.t, err)
 	streams, err := endpoint.Kernel("default")
 	require.NoError(c.t, err)
-	registry, err := tools.New(tools.Options{}, echo.Adapter{})
+	registry, err := tools.New(tools.Options{}, c.adapters...)
 	require.NoError(c.t, err)
 	node, err := cluster.Open(cluster.Config{
 		NodeID: c.peers[i].ID, ClusterID: "test", KernelID: "default", DataDir: c.dirs[i], Peers: c.peers,
 		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
 		Fatal:  func(err error) { c.t.Errorf("node %d: %v", i+1, err) },
+		Wall:   c.wall[i],
 		Logger: hclog.NewNullLogger(),
 	})
 	require.NoError(c.t, err)
@@ -153,3 +159,5 @@ func (c *trio) sameDigests() {
 		return true
 	}, 20*time.Second, 20*time.Millisecond)
 }
+
+func nullLogger() hclog.Logger { return hclog.NewNullLogger() }

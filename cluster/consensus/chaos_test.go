@@ -69,7 +69,7 @@ func TestOutcomesAreTrue(t *testing.T) {
 			clients.Wait()
 			c.leader()
 			time.Sleep(time.Second)
-			requireConsistent(t, c, verdicts, 20, 100)
+			requireConsistent(t, c, verdicts, 5, 100)
 			require.Greater(t, len(c.nodes[0].machine.lines()), 500)
 			c.close()
 		})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,7 +32,7 @@ type node struct {
 	bootstrap []Member
 	store     *raft.InmemStore
 	snapshots *raft.InmemSnapshotStore
-	wall      time.Duration // how far its clock is off
+	wall      atomic.Int64 // how far its clock is off, nanoseconds
 
 	machine *machine
 	port    *port
@@ -58,6 +59,7 @@ func names(count int) []Member {
 
 func newCluster(t *testing.T, count int, config func(*Config)) *trio {
 	c := &trio{t: t, network: newNetwork(), members: names(count), config: config}
+	t.Cleanup(c.close) // inside the bubble
 	for _, m := range c.members {
 		c.add(m.ID, c.members)
 	}
@@ -94,7 +96,7 @@ func (c *trio) start(n *node) {
 	config := Config{
 		NodeID: n.id, FSM: n.machine, Log: n.store, Stable: n.store, Snapshots: n.snapshots,
 		Stream: n.port, Peers: n.port, Leadership: n, Bootstrap: n.bootstrap,
-		Wall:   func() time.Time { return time.Now().Add(n.wall) },
+		Wall:   func() time.Time { return time.Now().Add(time.Duration(n.wall.Load())) },
 		Logger: logger(n.id),
 	}
 	if c.config != nil {
@@ -121,10 +123,11 @@ func (c *trio) crash(n *node) {
 	require.NoError(c.t, g.Close())
 }
 
+// close ends what still runs. Calling it again does nothing.
 func (c *trio) close() {
 	for _, n := range c.nodes {
 		if g := n.group(); g != nil {
-			require.NoError(c.t, g.Close())
+			assert.NoError(c.t, g.Close())
 		}
 	}
 	// Requests that were lost on cut links end with their deadlines.

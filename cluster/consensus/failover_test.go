@@ -16,7 +16,6 @@ func TestFailover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		c := newCluster(t, 3, nil)
-		defer c.close()
 		acked := make(map[string]Outcome)
 		unknown := 0
 		// An election may be lost again to a candidate of the same moment: then
@@ -111,7 +110,6 @@ func TestFailoverTimes(t *testing.T) {
 func TestLeadFollowsLeadership(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 3, nil)
-		defer c.close()
 		for range 6 {
 			old := c.leader()
 			c.network.isolate(old.address())
@@ -161,7 +159,6 @@ func TestLeadNeverOverlaps(t *testing.T) {
 				running--
 			})
 		})
-		defer c.close()
 		a := c.nodes[0]
 		for range 3 {
 			if now := c.leader(); now != a {

@@ -249,3 +249,17 @@ func (n *network) travel(ctx context.Context, from, to string) error {
 }
 
 var _ io.Closer = (*port)(nil)
+
+// AwaitCrash returns when the other node's port has closed, as an operating
+// system closes the sockets of a process that ended. A cut tells nothing.
+func (p *port) AwaitCrash(ctx context.Context, to string) error {
+	p.network.mu.Lock()
+	remote := p.network.nodes[to]
+	p.network.mu.Unlock()
+	select {
+	case <-remote.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

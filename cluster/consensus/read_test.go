@@ -149,7 +149,6 @@ func (c *trio) requireReadable() {
 func TestReadWaitsForReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 3, func(c *Config) { c.Leadership = nil })
-		defer c.close()
 		var leader *node
 		for leader == nil {
 			for _, n := range c.nodes {
@@ -191,7 +190,6 @@ func TestReadsShareRounds(t *testing.T) {
 			calls[c.NodeID] = &countingCaller{PeerCaller: c.Peers}
 			c.Peers = calls[c.NodeID]
 		})
-		defer c.close()
 		leader := c.leader()
 		time.Sleep(time.Second)
 		c.network.slowAll(5 * time.Millisecond)
@@ -234,7 +232,6 @@ func TestReadWithOneDeadVoter(t *testing.T) {
 			calls[c.NodeID] = &countingCaller{PeerCaller: c.Peers}
 			c.Peers = calls[c.NodeID]
 		})
-		defer c.close()
 		leader := c.leader()
 		dead := c.others(leader)[0]
 		c.network.slowAll(time.Millisecond)
@@ -253,7 +250,6 @@ func TestReadWithOneDeadVoter(t *testing.T) {
 func TestReadWithASlowVoter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 3, nil)
-		defer c.close()
 		leader := c.leader()
 		slow, quick := c.others(leader)[0], c.others(leader)[1]
 		time.Sleep(time.Second)
@@ -271,7 +267,6 @@ func TestReadWithASlowVoter(t *testing.T) {
 func TestReadWithoutQuorum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 3, nil)
-		defer c.close()
 		leader := c.leader()
 		for _, n := range c.others(leader) {
 			c.crash(n)
@@ -292,7 +287,6 @@ func TestOnlyTheAnswerAskedForCounts(t *testing.T) {
 		c := newCluster(t, 3, func(c *Config) {
 			c.Peers = forgingCaller{c.Peers, &forge}
 		})
-		defer c.close()
 		leader := c.leader()
 		require.NoError(t, readOn(t, leader))
 		for _, forgery := range []int32{forgeNonce, forgeNode, forgeTerm, forgeShort} {
@@ -342,7 +336,6 @@ func (f forgingCaller) Call(ctx context.Context, to string, kind byte, body []by
 func TestCaughtUpOnceAfterRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, 3, nil)
-		defer c.close()
 		leader := c.leader()
 		for i := range 20 {
 			require.Equal(t, Applied, leader.group().Propose(t.Context(), []byte(strconv.Itoa(i))).Verdict)

@@ -94,3 +94,15 @@ func TestLongContainers(t *testing.T) {
 		require.Equal(t, raw, again)
 	}
 }
+
+// Raw stands in JSON documents of encoding/json as itself, read strictly.
+func TestRawInsideDocuments(t *testing.T) {
+	var doc struct{ A, B value.Raw }
+	require.NoError(t, json.Unmarshal([]byte(`{"A":{"y":1.0,"x":[]}}`), &doc))
+	out, err := json.Marshal(doc)
+	require.NoError(t, err)
+	assert.Equal(t, `{"A":{"x":[],"y":1},"B":null}`, string(out))
+	err = json.Unmarshal([]byte(`{"A":{"k":{"x":1,"x":2}}}`), &doc)
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "k.x: the key is repeated")
+}
