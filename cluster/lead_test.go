@@ -108,6 +108,7 @@ func TestReadsSayHowFreshTheyAre(t *testing.T) {
 	answer := c.nodes[leader].Propose(t.Context(), start(t, "018f4e5c-0000-7000-8000-000000000003"))
 	require.Equal(t, cluster.Applied, answer.Verdict)
 	for _, n := range c.nodes {
+		require.Eventually(t, func() bool { return n.Healthy() == nil }, 10*time.Second, 5*time.Millisecond)
 		view, err := n.Read(t.Context(), cluster.Consistency{Level: cluster.Session, MinIndex: answer.Outcome.Index})
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, view.Index, answer.Outcome.Index, "read your writes")

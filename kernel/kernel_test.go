@@ -6,11 +6,10 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
-	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/stretchr/testify/require"
 )
 
-var allowAll = []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: "**"}}
+var allowAll = kerneltest.AllowAll()
 
 const echoTwice = `{"kind":"SEQ","payload":{"steps":[
 	{"kind":"LET","payload":{"name":"first","do":{"kind":"CALL","payload":{"tool":"echo","args":{"n":"${input.n}"}}}}},
@@ -35,7 +34,5 @@ func TestLifeOfAnAgent(t *testing.T) {
 	result := s.Row(id).Execution.Result
 	require.True(t, result.OK)
 	require.JSONEq(t, `{"got":42,"at":1750000000005}`, string(result.Value.AppendJSON(nil)))
-	s.CheckFold()
-	s.CheckChain()
-	s.CheckReplay(2, true)
+	s.Check()
 }

@@ -269,7 +269,7 @@ func Start(v View, cmd *event.Start, out *bus.Batch) (Target, *Refusal) {
 	d.add(v, out)
 	t := Target{No: d.no}
 	why := cause{reason: cmd.Reason}
-	v.spawn(t, d.body.Grants, why, out)
+	v.spawn(t, d.body.Grants, lifecycle.Client, why, out)
 	out.Add(instruction(t, d.body.Program, cmd.Input))
 	out.Add(transition(t, lifecycle.Spawned, lifecycle.Activate, lifecycle.Client, why))
 	return t, nil

@@ -36,7 +36,7 @@ func Trigger(v View, cmd *event.Trigger, caller lifecycle.Caller, out *bus.Batch
 	why := cause{reason: cmd.Reason}
 	switch {
 	case trigger == lifecycle.Spawn:
-		return t, v.spawnCommand(t, cmd.Input, why, out)
+		return t, v.spawnCommand(t, cmd.Input, caller, why, out)
 	case trigger == lifecycle.Activate:
 		return t, activate(t, caller, why, out)
 	case trigger == lifecycle.Suspend:
@@ -71,7 +71,7 @@ func rejected(t Target, trigger lifecycle.Trigger, caller lifecycle.Caller) *Ref
 
 // spawnCommand is row 1 on its own: grants, a queue, a reserved place, and
 // the agent's own program as its first instruction if it has one.
-func (v View) spawnCommand(t Target, input value.Raw, why cause, out *bus.Batch) *Refusal {
+func (v View) spawnCommand(t Target, input value.Raw, caller lifecycle.Caller, why cause, out *bus.Batch) *Refusal {
 	if v.Running.Reserved >= v.Config.GlobalQueue {
 		return queueFull()
 	}
@@ -79,15 +79,15 @@ func (v View) spawnCommand(t Target, input value.Raw, why cause, out *bus.Batch)
 	if program == 0 && len(input) > 0 {
 		return refuse(failure.NoInstruction, "input", "the agent has no program that could take an input")
 	}
-	v.spawn(t, t.Row.Identity.Grants, why, out)
+	v.spawn(t, t.Row.Identity.Grants, caller, why, out)
 	if program != 0 {
 		out.Add(instruction(t, program, input))
 	}
 	return nil
 }
 
-func (v View) spawn(t Target, grants uint32, why cause, out *bus.Batch) {
-	out.Add(transition(t, lifecycle.Defined, lifecycle.Spawn, lifecycle.Client, why))
+func (v View) spawn(t Target, grants uint32, caller lifecycle.Caller, why cause, out *bus.Batch) {
+	out.Add(transition(t, lifecycle.Defined, lifecycle.Spawn, caller, why))
 	out.Add(bus.Record{Kind: bus.QueueAllocated, Agent: t.No, Body: execution.Empty{}})
 	out.Add(bus.Record{Kind: bus.GrantsAssigned, Agent: t.No, Body: &permissions.Assigned{Grants: grants}})
 }

@@ -12,25 +12,35 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
-	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/tools"
-	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/stretchr/testify/require"
 )
 
 // Start is the wall time, in Unix milliseconds, of a simulation's first event.
 const Start = int64(1_750_000_000_000)
 
+// Apply is how a kernel takes one log entry in: kernel.Apply, ApplyQuarantined,
+// or a hook of the kernel's own tests.
+type Apply func(k *kernel.Kernel, index, term uint64, e *event.Event) kernel.Applied
+
+// Entry is one entry of the log.
+type Entry struct {
+	Event event.Event
+	Term  uint64
+	Apply Apply
+}
+
 // Sim is one log and the replicas that apply it. Every event is applied by
 // every replica at once; the first one answers.
 type Sim struct {
 	T        testing.TB
+	Lookup   flows.Lookup // finds evaluators; evaluator.Lookup unless changed before the first event
 	Replicas []*kernel.Kernel
-	Events   []event.Event // the log; entry i has index i+1
-	Blocks   [][]byte      // the first replica's execution log
-	Wall     int64         // stamp of the next event
-	Term     uint64
+	Log      []Entry     // entry i has index i+1
+	Blocks   [][]byte    // the first replica's execution log
+	Wall     int64       // stamp of the next event
+	Term     uint64      // term of the next event
 	Pending  []tools.Key // calls requested and not answered yet, oldest first
 	agents   int
 }
@@ -38,12 +48,22 @@ type Sim struct {
 // New boots a simulation of n replicas. Each change is made to the default
 // configuration before it is proposed.
 func New(t testing.TB, n int, changes ...func(*config.Config)) *Sim {
-	s := &Sim{T: t, Wall: Start, Term: 1}
+	return NewWith(t, n, evaluator.Lookup, changes...)
+}
+
+// NewWith boots a simulation whose replicas know other evaluators (EX-9).
+func NewWith(t testing.TB, n int, lookup flows.Lookup, changes ...func(*config.Config)) *Sim {
+	s := Unbooted(t, n, lookup)
+	s.Apply(event.Event{Kind: event.KernelBooted, Principal: "node:test", Body: event.Encode(Config(changes...))})
+	return s
+}
+
+// Unbooted is a simulation before its first event.
+func Unbooted(t testing.TB, n int, lookup flows.Lookup) *Sim {
+	s := &Sim{T: t, Lookup: lookup, Wall: Start, Term: 1}
 	for range n {
-		s.Replicas = append(s.Replicas, kernel.New("default", evaluator.Lookup))
+		s.Replicas = append(s.Replicas, kernel.New("default", lookup))
 	}
-	cfg := Config(changes...)
-	s.Apply(event.Event{Kind: event.KernelBooted, Body: event.Encode(cfg)})
 	return s
 }
 
@@ -62,29 +82,48 @@ func Config(changes ...func(*config.Config)) *config.Config {
 // replica's block differs from the first one's.
 func (s *Sim) Apply(e event.Event) event.Outcome {
 	s.T.Helper()
+	return s.Commit(e, (*kernel.Kernel).Apply)
+}
+
+// Quarantine commits an event that operators keep from running (EV-14).
+func (s *Sim) Quarantine(e event.Event) event.Outcome {
+	s.T.Helper()
+	return s.Commit(e, (*kernel.Kernel).ApplyQuarantined)
+}
+
+// Commit commits one event that the replicas take in by apply.
+func (s *Sim) Commit(e event.Event, apply Apply) event.Outcome {
+	s.T.Helper()
 	if e.Wall == 0 {
 		e.Wall = s.Wall
 	}
 	if e.Principal == "" {
 		e.Principal = "client"
 	}
-	s.Events = append(s.Events, e)
-	index := uint64(len(s.Events))
+	entry := Entry{Event: e, Term: s.Term, Apply: apply}
+	s.Log = append(s.Log, entry)
+	index := uint64(len(s.Log))
 	var outcome event.Outcome
 	for i, k := range s.Replicas {
-		sent, err := event.Decode(e.Append(nil)) // as a replica reads it from its log
-		require.NoError(s.T, err)
-		applied := k.Apply(index, s.Term, &sent)
-		if i == 0 {
-			outcome = applied.Outcome
-			s.Blocks = append(s.Blocks, bytes.Clone(applied.Block))
-			s.Pending = append(s.Pending, k.Requested()...)
+		applied := entry.on(s.T, k, index)
+		requested := k.Requested()
+		if i > 0 {
+			require.Equal(s.T, s.Blocks[index-1], applied.Block, "replica %d differs at index %d", i, index)
 			continue
 		}
-		require.Equal(s.T, s.Blocks[index-1], applied.Block, "replica %d differs at index %d", i, index)
-		k.Requested()
+		outcome = applied.Outcome
+		s.Blocks = append(s.Blocks, bytes.Clone(applied.Block))
+		s.Pending = append(s.Pending, requested...)
 	}
 	return outcome
+}
+
+// on lets a kernel take the entry in as a replica reads it from its log.
+func (e *Entry) on(t testing.TB, k *kernel.Kernel, index uint64) kernel.Applied {
+	t.Helper()
+	sent, err := event.Decode(e.Event.Append(nil))
+	require.NoError(t, err)
+	return e.Apply(k, index, e.Term, &sent)
 }
 
 // Command commits a client's command.
@@ -101,11 +140,61 @@ func (s *Sim) Must(kind event.Kind, body any) event.Outcome {
 	return outcome
 }
 
+// Trigger commits an AgentTrigger of a client.
+func (s *Sim) Trigger(id, trigger string) event.Outcome {
+	s.T.Helper()
+	return s.Command(event.AgentTrigger, event.Trigger{Agent: id, Trigger: trigger})
+}
+
+// Kill commits an AgentKill.
+func (s *Sim) Kill(id string) event.Outcome {
+	s.T.Helper()
+	return s.Command(event.AgentKill, event.Kill{Agent: id})
+}
+
+// Start defines an agent that may call every tool, and starts it. It returns
+// the agent's id.
+func (s *Sim) Start(define event.Define, input any) string {
+	s.T.Helper()
+	if define.ID == "" {
+		define.ID = s.NewID()
+	}
+	if define.Grants == nil {
+		define.Grants = AllowAll()
+	}
+	s.Must(event.AgentStart, event.Start{Define: define, Input: Value(s.T, input)})
+	return define.ID
+}
+
 // Pass lets milliseconds pass and commits a Pulse.
 func (s *Sim) Pass(millis int64) {
 	s.T.Helper()
 	s.Wall += millis
+	s.Pulse()
+}
+
+// Pulse commits an empty event.
+func (s *Sim) Pulse() {
+	s.T.Helper()
 	s.Apply(event.Event{Kind: event.Pulse, Principal: "node:test"})
+}
+
+// Settle commits Pulses until no tick is queued and no timer is due, and
+// returns how many it took (EX-2, EV-12).
+func (s *Sim) Settle() (pulses int) {
+	s.T.Helper()
+	for st := s.State(); Behind(st); st = s.State() {
+		s.Pulse()
+		pulses++
+		require.Less(s.T, pulses, 100_000, "the kernel does not come to rest")
+	}
+	return pulses
+}
+
+// Behind tells whether the state holds work that the next event will do.
+func Behind(s *state.State) bool {
+	timer, ok := s.Timers.First()
+	return s.Running.Len() > 0 || ok && timer.Deadline <= s.Clock
 }
 
 // State is the first replica's present state.
@@ -114,23 +203,26 @@ func (s *Sim) State() *state.State { return s.Replicas[0].Publish() }
 // NewID makes the next agent id of the simulation.
 func (s *Sim) NewID() string {
 	s.agents++
-	return fmt.Sprintf("018f4e5c-0000-7000-8000-%012d", s.agents)
+	return AgentID(s.agents)
 }
+
+// AgentID is the id of the nth agent of a test.
+func AgentID(n int) string { return fmt.Sprintf("018f4e5c-0000-7000-8000-%012d", n) }
 
 // Row finds an agent's row.
 func (s *Sim) Row(id string) *state.Row {
+	s.T.Helper()
 	uuid, ok := flows.ParseID(id)
 	require.True(s.T, ok)
 	_, row := s.State().Find(uuid)
+	require.NotNil(s.T, row)
 	return row
 }
 
 // StateOf is the lifecycle state of an agent.
 func (s *Sim) StateOf(id string) lifecycle.State {
 	s.T.Helper()
-	row := s.Row(id)
-	require.NotNil(s.T, row)
-	return row.Lifecycle.State
+	return s.Row(id).Lifecycle.State
 }
 
 // Answer hands in the result of the oldest pending call.
@@ -151,61 +243,19 @@ func (s *Sim) Result(key tools.Key, ok bool, v any) event.Outcome {
 	} else {
 		r.Code, r.Message = fmt.Sprint(v), "the tool said no"
 	}
-	return s.Apply(event.Event{Kind: event.ToolResult, Principal: "node:test", Body: event.Encode(r)})
+	return s.Node(event.ToolResult, r)
 }
 
-// Value turns a Go value into a kernel value.
-func Value(t testing.TB, v any) value.Raw {
-	t.Helper()
-	raw, problem := value.FromGo(v)
-	require.Nil(t, problem)
-	return raw
-}
-
-// JSON turns JSON text into a kernel value.
-func JSON(t testing.TB, text string) value.Raw {
-	t.Helper()
-	raw, problem := value.FromJSON([]byte(text), 1<<20)
-	require.Nil(t, problem)
-	return raw
-}
-
-// Record is a record read back from the log.
-type Record struct {
-	Name string
-	logging.Record
-}
-
-// Records lists the records of the block at an index, by name.
-func (s *Sim) Records(index int) []Record {
+// Dispatch commits that a node is about to run a call.
+func (s *Sim) Dispatch(key tools.Key) event.Outcome {
 	s.T.Helper()
-	return Decode(s.T, s.Blocks[index-1])
+	return s.Node(event.ToolDispatched, event.Dispatched{Agent: key.Agent, Tick: key.Tick, Call: key.Call, Node: "test", Term: s.Term})
 }
 
-// Last lists the records of the newest block.
-func (s *Sim) Last() []Record { return s.Records(len(s.Blocks)) }
-
-// Names lists only the names of the newest block's records.
-func (s *Sim) Names() []string {
-	var names []string
-	for _, r := range s.Last() {
-		names = append(names, r.Name)
-	}
-	return names
-}
-
-// Decode reads a block's records.
-func Decode(t testing.TB, raw []byte) []Record {
-	t.Helper()
-	block, err := logging.Decode(raw)
-	require.NoError(t, err)
-	var out []Record
-	for records := block.Records(); records.Next(); {
-		r := records.Record
-		r.Body = bytes.Clone(r.Body)
-		out = append(out, Record{Name: kernel.KindName(kindOf(r)), Record: r})
-	}
-	return out
+// Node commits an event that a node proposes by itself.
+func (s *Sim) Node(kind event.Kind, body any) event.Outcome {
+	s.T.Helper()
+	return s.Apply(event.Event{Kind: kind, Principal: "node:test", Body: event.Encode(body)})
 }
 
 // IDOf formats an agent's id.

@@ -31,6 +31,9 @@ const (
 // ErrFrameTooLarge: a request or an answer exceeds Limits.FrameBytes.
 var ErrFrameTooLarge = errors.New("peer frame is too large")
 
+// maxTimeoutMillis bounds how long a handler is told to work: an hour.
+const maxTimeoutMillis = 3_600_000
+
 // maxErrorText bounds an error's text on the wire, in bytes.
 const maxErrorText = 512
 

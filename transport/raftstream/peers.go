@@ -144,8 +144,9 @@ func (p *Peers) exchange(ctx context.Context, s *stream, kind byte, body []byte)
 	deadline, _ := ctx.Deadline()
 	stop := context.AfterFunc(ctx, func() { _ = s.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	millis := max(time.Until(deadline).Milliseconds(), 1)
-	request := appendRequest(make([]byte, 0, lengthBytes+requestHead+len(body)), kind, uint32(min(millis, 1<<31)), body)
+	// Rounded up, so that the caller gives up first and the handler after it.
+	millis := max(int64((time.Until(deadline)+time.Millisecond-1)/time.Millisecond), 1)
+	request := appendRequest(make([]byte, 0, lengthBytes+requestHead+len(body)), kind, uint32(min(millis, maxTimeoutMillis)), body)
 	if _, err := s.Write(request); err != nil {
 		return nil, err
 	}

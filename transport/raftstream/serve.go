@@ -34,7 +34,7 @@ func (p *Peers) serve(s *stream) {
 		if _, err := io.ReadFull(reader, request); err != nil {
 			return
 		}
-		timeout := time.Duration(binary.BigEndian.Uint32(request[1:])) * time.Millisecond
+		timeout := time.Duration(min(binary.BigEndian.Uint32(request[1:]), maxTimeoutMillis)) * time.Millisecond
 		status, body := p.answer(s.node, request[0], timeout, request[requestHead:])
 		answer = appendAnswer(answer[:0], status, body)
 		_ = s.SetWriteDeadline(time.Now().Add(limits.Handshake))
