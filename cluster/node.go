@@ -49,8 +49,7 @@ func Open(c Config) (*Node, error) {
 		return nil, err
 	}
 	if err := n.open(); err != nil {
-		n.closeStores()
-		return nil, err
+		return nil, errors.Join(err, n.closeStores())
 	}
 	return n, nil
 }

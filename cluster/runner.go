@@ -169,6 +169,11 @@ func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
 	result := r.n.config.Tools.Run(calling, toolbox.Request{
 		Tool: call.Tool, Args: call.Args, IdempotencyKey: r.idempotencyKey(call), Timeout: max(left-r.grace(), time.Millisecond),
 	})
+	if result.Code == failure.ToolTimeout && !call.Idempotent {
+		// It was called, and nobody can say how far it came: not a timeout that
+		// a program, or a recovery, may answer by calling again.
+		result = toolbox.Fail(failure.OutcomeUnknown, "the tool's time was over before it answered: the call may or may not have happened")
+	}
 	out := event.Result{
 		Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, OK: result.OK, Value: result.Value,
 		Code: string(result.Code), Message: result.Message, Millis: time.Since(began).Milliseconds(),

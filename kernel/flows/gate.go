@@ -46,14 +46,14 @@ type gate struct {
 }
 
 // judge derives the resource and evaluates the grants.
-func (g *gate) judge() (*tools.Manifest, *failure.Failure) {
+func (g *gate) judge() (tools.Manifest, *failure.Failure) {
 	manifest, known := tools.Find(g.request.Tool)
 	if !known {
-		return nil, &failure.Failure{Code: failure.ToolUnknown, Message: "there is no tool of this name"}
+		return tools.Manifest{}, &failure.Failure{Code: failure.ToolUnknown, Message: "there is no tool of this name"}
 	}
 	resource, f := manifest.Resource(g.request.Args)
 	if f != nil {
-		return nil, f
+		return tools.Manifest{}, f
 	}
 	number := g.t.Row.Permissions.Grants
 	verdict := g.v.Compiled.Grants(number).Evaluate(ActionToolCall, resource, g.v.Clock)
@@ -63,7 +63,7 @@ func (g *gate) judge() (*tools.Manifest, *failure.Failure) {
 	}
 	g.add(kind, &permissions.Evaluation{Action: ActionToolCall, Resource: resource, Grants: number, Grant: verdict.Grant})
 	if kind == bus.Deny {
-		return nil, &failure.Failure{Code: failure.PermissionDenied, Message: failure.Clip("no grant allows " + ActionToolCall + " on " + resource)}
+		return tools.Manifest{}, &failure.Failure{Code: failure.PermissionDenied, Message: failure.Clip("no grant allows " + ActionToolCall + " on " + resource)}
 	}
 	return manifest, nil
 }
@@ -75,7 +75,7 @@ func (g *gate) answer(a execution.Answer) {
 }
 
 // external puts the call into the outbox, with the deadline of the wait (LC-12).
-func (g *gate) external(manifest *tools.Manifest) {
+func (g *gate) external(manifest tools.Manifest) {
 	if uint32(g.v.Tools.Len()) >= g.v.Config.MaxOutbox {
 		g.answer(execution.Answer{Code: failure.ToolUnreachable, Message: "the outbox holds as many calls as max_outbox allows"})
 		return

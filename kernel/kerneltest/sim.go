@@ -260,3 +260,17 @@ func (s *Sim) Node(kind event.Kind, body any) event.Outcome {
 
 // IDOf formats an agent's id.
 func IDOf(id identity.ID) string { return flows.FormatID(id) }
+
+// SessionAt is the id of the session that a client opened at a kernel time.
+func SessionAt(millis int64, client byte) (id [16]byte) {
+	for i := range 6 {
+		id[i] = byte(millis >> (8 * (5 - i)))
+	}
+	id[15] = client
+	return id
+}
+
+// InSession is a command in a session.
+func InSession(id [16]byte, seq, floor uint64, kind event.Kind, body any) event.Event {
+	return event.Event{Kind: kind, Session: event.Session{ID: id, Seq: seq, Floor: floor}, Body: event.Encode(body)}
+}

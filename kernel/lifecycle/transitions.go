@@ -59,8 +59,7 @@ var Table = [...]Transition{
 // Decide looks the transition up. ok is false when no row allows it, or not
 // to this caller: the answer is INVALID_TRANSITION (LC-2).
 func Decide(from State, trigger Trigger, caller Caller) (to State, ok bool) {
-	for i := range Table {
-		t := &Table[i]
+	for _, t := range Table {
 		if t.From == from && t.Trigger == trigger {
 			return t.To, t.May(caller)
 		}

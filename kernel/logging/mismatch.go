@@ -48,6 +48,7 @@ func (m *Mismatch) Error() string {
 	text := "log: position " + strconv.FormatUint(m.Position, 10) +
 		", index " + strconv.FormatUint(m.Index, 10) + ": "
 	if m.Err != nil {
+		//lint:text our own decode error, and a verifier's report is no record
 		return text + m.Err.Error()
 	}
 	return text + m.Aspect.String() + " is " + m.Got + ", want " + m.Want

@@ -192,24 +192,31 @@ func (s *Session) find(seq uint64) (int, bool) {
 	return slices.BinarySearchFunc(s.Answers, seq, func(a Answer, seq uint64) int { return cmp.Compare(a.Seq, seq) })
 }
 
-// ApplyEvent takes an Event record in: it remembers which command's outcome
-// will come, and lets go of what has been idle for too long.
+// ApplyEvent takes an Event record in: it lets go of what has been idle for too
+// long, and notes whether the outcome that will come is to be remembered. Only
+// that of a new command is: a retry has its answer, and what the session itself
+// refuses would be the answer to a command that has another, or none.
 func (t *Tables) ApplyEvent(at bus.At, e *event.Event, cfg *config.Config) {
 	t.current = nil
-	if e.Kind.IsCommand() && (e.Session.Present() || e.IdempotencyKey != "") {
-		t.current, t.digest = e, DigestOf(e)
-	}
 	if cfg == nil {
 		return
 	}
+	t.dropIdle(at.Now, cfg)
+	remembered := e.Kind.IsCommand() && (e.Session.Present() || e.IdempotencyKey != "")
+	if remembered && t.Judge(e, at.Now, cfg) == (Judgement{}) {
+		t.current, t.digest = e, DigestOf(e)
+	}
+}
+
+func (t *Tables) dropIdle(now int64, cfg *config.Config) {
 	for range sweep {
 		first, ok := t.checks.Min()
-		if !ok || first.at > at.Now {
+		if !ok || first.at > now {
 			break
 		}
 		t.checks.Delete(first)
 		s, _ := t.byID.Get(string(first.id[:]))
-		if idleUntil := s.LastUsed + cfg.SessionIdleMillis; idleUntil >= at.Now {
+		if idleUntil := s.LastUsed + cfg.SessionIdleMillis; idleUntil >= now {
 			t.checks.Set(check{idleUntil + 1, first.id})
 			continue
 		}
@@ -217,7 +224,7 @@ func (t *Tables) ApplyEvent(at bus.At, e *event.Event, cfg *config.Config) {
 	}
 	for range sweep {
 		first, ok := t.aging.Min()
-		if !ok || first.at+cfg.IdempotencyWindowMillis >= at.Now {
+		if !ok || first.at+cfg.IdempotencyWindowMillis >= now {
 			break
 		}
 		t.aging.Delete(first)
@@ -226,12 +233,10 @@ func (t *Tables) ApplyEvent(at bus.At, e *event.Event, cfg *config.Config) {
 }
 
 // ApplyOutcome takes an Outcome record in. position is where its block starts.
-// Refusals that the session itself caused are not remembered: they would be
-// answers to a command that has another, or none.
 func (t *Tables) ApplyOutcome(at bus.At, position uint64, o *event.Outcome, cfg *config.Config) {
 	e := t.current
 	t.current = nil
-	if e == nil || ofSession(o.Refusal.Code) {
+	if e == nil {
 		return
 	}
 	answer := Answer{Seq: e.Session.Seq, Digest: t.digest, Index: at.Index}
@@ -253,15 +258,6 @@ func (t *Tables) ApplyOutcome(at bus.At, position uint64, o *event.Outcome, cfg 
 	s.Answers = slices.Delete(s.Answers, 0, keep)
 	i, _ := s.find(answer.Seq)
 	s.Answers = slices.Insert(s.Answers, i, answer)
-}
-
-func ofSession(c failure.Code) bool {
-	switch c {
-	case failure.SessionExpired, failure.SessionsFull, failure.SequenceReused, failure.SequenceOutOfWindow,
-		failure.AlreadyAcknowledged:
-		return true
-	}
-	return false
 }
 
 // own returns the session for writing, opened if need be.

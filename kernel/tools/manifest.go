@@ -34,13 +34,13 @@ var manifests = [...]Manifest{
 }
 
 // Find looks a tool up by name.
-func Find(name string) (*Manifest, bool) {
+func Find(name string) (Manifest, bool) {
 	for i := range manifests {
 		if manifests[i].Name == name {
-			return &manifests[i], true
+			return manifests[i], true
 		}
 	}
-	return nil, false
+	return Manifest{}, false
 }
 
 // Names lists the tools in order.

@@ -106,6 +106,7 @@ func appendGoMap(dst []byte, members map[string]any, depth int) ([]byte, *Proble
 		return nil, broken(ruleDepth)
 	}
 	keys := make([]string, 0, len(members))
+	//lint:ordered the keys are sorted below
 	for key := range members {
 		keys = append(keys, key)
 	}

@@ -92,7 +92,8 @@
 //     variable named len does not hide len(…).
 //   - len, indexes and find count code points of text. Text is not gone over;
 //     split it.
-//   - Letters have case, and white space is white, in ASCII only.
+//   - Letters have case, and white space is white, in ASCII only. splitlines
+//     also cuts at \r, and strip("") strips nothing.
 //   - str(x), %s and {} write text as it is and everything else as JSON: true,
 //     null, {"a":1}. %r, {!r} and json_encode quote text too.
 //   - Formats know %s %r %d %x %X %o %f %.Nf %% and {} {0} {name} with !r, :d,

@@ -145,6 +145,46 @@ func TestLargeInputPassesThrough(t *testing.T) {
 	}
 }
 
+// What cannot be written into the golden files: sources by their bytes.
+func TestCompileRefusesBytes(t *testing.T) {
+	for src, rule := range map[string]string{
+		"":                              "the expression is empty (line 1, column 1)",
+		" \t\r\n":                       "the expression is empty (line 1, column 1)",
+		"1 + \xff":                      "the expression is not valid UTF-8 (line 1, column 1)",
+		"1 +\x00 2":                     "there is a control character in the expression (line 1, column 4)",
+		"1 + \x7f":                      "there is a control character in the expression (line 1, column 5)",
+		"\ufeff1":                       "outside of text, an expression is ASCII (line 1, column 1)",
+		"a\u00a0+ b":                    "outside of text, an expression is ASCII (line 1, column 2)",
+		strings.Repeat("a", 4097):       "an expression has at most 4096 bytes of source (line 1, column 1)",
+		"'ä\\\n' +\r\n  b\rc":           `the expression cannot be read near "c" (line 4, column 1)`,
+		"(1,\n 2 3)":                    `the expression cannot be read near "3)" (line 2, column 4)`,
+		"1 " + strings.Repeat("'ä'", 9): `the expression cannot be read near "'ä''ä''ä''ä''ä'" (line 1, column 3)`,
+	} {
+		_, refused := Compile(src)
+		require.NotNil(t, refused, "%q", src)
+		assert.Equal(t, failure.Refusal{Code: failure.InvalidProgram, Rule: rule, Hint: refused.Hint}, *refused, "%q", src)
+	}
+	for _, src := range []string{strings.Repeat("a", 4096), "'" + strings.Repeat("a", 4094) + "'", "\t\n 1 \r\n", "'\x01'", "'é' + \"日本\""} {
+		_, refused := Compile(src)
+		assert.Nil(t, refused, "%q", src)
+	}
+}
+
+// Messages repeat names and keys of programs and inputs: bounded, and whatever
+// they hold.
+func TestMessagesQuote(t *testing.T) {
+	name := strings.Repeat("n", 100)
+	_, f := compiled(t, name).Eval(names{}, NewMeter(DefaultSteps, DefaultBytes))
+	require.NotNil(t, f)
+	assert.Equal(t, `unknown name "`+name[:64]+`…"`, f.Message)
+	_, f = compiled(t, "{'"+strings.Repeat("é", 50)+"': 1, '\\n\\u0001\\t\\r\"': 2, 'c': 3, 'd': 4, 'e': 5, 'f': 6, 'g': 7}.x").Eval(nil, NewMeter(DefaultSteps, DefaultBytes))
+	require.NotNil(t, f)
+	assert.Equal(t, `the map has no member "x"; it has "c", "d", "e", "f", "g" …`, f.Message)
+	_, f = compiled(t, "{'"+strings.Repeat("é", 50)+"': 1, '\\n\\u0001\\t\\r\"': 2}.x").Eval(nil, NewMeter(DefaultSteps, DefaultBytes))
+	require.NotNil(t, f)
+	assert.Equal(t, `the map has no member "x"; it has "\n\u0001\t\r\"", "`+strings.Repeat("é", 32)+`…"`, f.Message)
+}
+
 // The parser has a bound of its own. What lex lets through never reaches it,
 // so that the bound is not part of the language.
 func TestParserNeverGivesUp(t *testing.T) {

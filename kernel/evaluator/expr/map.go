@@ -93,12 +93,6 @@ func newMap(members []member) (*Map, *failure.Failure) {
 // Len is the number of members.
 func (d *Map) Len() int { return len(d.members) }
 
-// Key returns the key of member i in canonical order, counted from 0.
-func (d *Map) Key(i int) string { return d.members[i].key }
-
-// Value returns the value of member i in canonical order, counted from 0.
-func (d *Map) Value(i int) starlark.Value { return d.members[i].value }
-
 // Member returns the value under key.
 func (d *Map) Member(key string) (starlark.Value, bool) {
 	lo, hi := 0, len(d.members)

@@ -1,0 +1,67 @@
+# Every target works on a fresh clone with Go, git and make. `make` lists them.
+
+GO ?= go
+# A tool of its own module: its dependencies are not ours.
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# Tests below these start real processes, or several nodes in one. They run one
+# package at a time: a busy second core makes false elections.
+PROCESS_DIRS := $(patsubst %,./%/...,$(wildcard cluster cmd jepsen))
+PROCESS_PATHS := /(cluster|cmd|jepsen)(/|$$)
+UNIT = $$($(GO) list ./... | grep -Ev '$(PROCESS_PATHS)')
+
+FUZZTIME ?= 10s
+BENCHTIME ?= 1s
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test test-race test-long test-386 bench bench-check fuzz lint fmt clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/omni
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/omni ./cmd/omni
+
+run: build ## build, then show the main job: three nodes carry an agent while their leader is killed
+	./bin/omni demo
+
+test: ## vet, house rules and all quick tests
+	$(GO) vet ./...
+	$(GO) test $(UNIT)
+	$(GO) test -p 1 $(PROCESS_DIRS)
+
+test-race: ## the same tests under the race detector
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(UNIT)
+	CGO_ENABLED=1 $(GO) test -race -p 1 -timeout 20m $(PROCESS_DIRS)
+
+test-long: ## also what takes minutes: tests behind the build tag `long`
+	$(GO) vet -tags long ./...
+	$(GO) test -tags long -timeout 60m $(UNIT)
+	$(GO) test -tags long -p 1 -timeout 120m $(PROCESS_DIRS)
+
+test-386: ## the replicated state on 32 bits: the same bytes
+	GOARCH=386 CGO_ENABLED=0 $(GO) test ./kernel/... ./fsm/...
+
+bench: build ## measure, and write docs/benchmarks.md
+	BENCHTIME=$(BENCHTIME) .ci/bench
+
+bench-check: ## fail if the kernel costs more than its budget (docs/architecture.md)
+	.ci/bench-check
+
+fuzz: ## every fuzz target for FUZZTIME (10s) each
+	@set -e; for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "== $$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+lint: ## golangci-lint, pinned, built through the Go proxy
+	$(GO) run $(GOLANGCI) run ./...
+
+fmt: ## format the tree
+	gofmt -w $$($(GO) list -f '{{.Dir}}' ./...)
+
+clean: ## remove what was built
+	rm -rf bin
+	$(GO) clean -testcache

@@ -1,0 +1,90 @@
+package lint
+
+// layers says which way imports point: a package may import its own layer and
+// those of lower numbers (docs/architecture.md).
+var layers = map[string]int{"kernel": 0, "fsm": 1, "cluster": 2, "transport": 3, "cmd": 4}
+
+// otherTops are the top-level directories that hold Go code beside the layers.
+// The top level is fixed: anything else needs a reason in
+// docs/architecture.md first.
+var otherTops = map[string]bool{"internal": true, "jepsen": true, "examples": true, "deploy": true}
+
+// vocabulary are the kernel's leaf packages, which every module may use. They
+// use each other and nothing else of the kernel.
+var vocabulary = map[string]bool{
+	"bus": true, "config": true, "event": true, "failure": true, "table": true, "value": true,
+}
+
+// composers are the kernel packages that are allowed to see several modules.
+var composers = map[string]string{
+	".":          "the root applies events: it routes them to flows and modules",
+	"flows":      "a flow is one story over several modules",
+	"state":      "an agent's row has one field for each module",
+	"kerneltest": "test support drives the kernel as a whole",
+}
+
+// kernelExceptions are the imports between kernel packages that the rules
+// above forbid and that have a reason.
+var kernelExceptions = map[[2]string]string{
+	{"event", "permissions"}: "a command carries grants in the form that the gate compiles",
+	{"config", "logging"}:    "the replicated segment size is bounded by the block format",
+}
+
+// testExceptions are the imports against the layers that tests need: tests run
+// over the real thing, which the product is handed by cmd.
+var testExceptions = map[[2]string]string{
+	{"cluster", "transport/raftstream"}: "several nodes in one process talk over the transport that they have in production",
+}
+
+// apiTypes is what transport/client and the fault tests may see of the tree
+// beside themselves: the types of commands and answers, and nothing that runs.
+var apiTypes = []string{
+	"kernel/config", "kernel/event", "kernel/failure", "kernel/permissions", "kernel/value",
+	"transport/api", "transport/client",
+}
+
+// kernelLibraries are the packages outside this module that the kernel may
+// import. What is not listed is forbidden: no clock, no randomness, no I/O, no
+// goroutine may come in by a new name.
+var kernelLibraries = map[string]bool{
+	"bytes": true, "cmp": true, "crypto/sha256": true, "encoding/binary": true, "encoding/hex": true, "errors": true,
+	"fmt": true, "hash/crc32": true, "iter": true, "maps": true, "math": true, "math/big": true, "math/bits": true,
+	"reflect": true, "slices": true, "sort": true, "strconv": true, "strings": true, "unicode/utf16": true,
+	"unicode/utf8": true,
+
+	"github.com/fxamacker/cbor/v2":   true,
+	"github.com/google/uuid":         true,
+	"github.com/tidwall/btree":       true,
+	"go.starlark.net/resolve":        true,
+	"go.starlark.net/starlark":       true,
+	"go.starlark.net/starlarkstruct": true,
+	"go.starlark.net/syntax":         true,
+}
+
+// kernelOnly narrows a library to the names that are pure.
+var kernelOnly = map[string]map[string]bool{
+	"github.com/google/uuid": {
+		"UUID": true, "Nil": true, "NewSHA1": true, "Parse": true, "ParseBytes": true, "FromBytes": true,
+		"NameSpaceDNS": true, "NameSpaceURL": true, "NameSpaceOID": true,
+	},
+}
+
+// unorderedCalls give their results in an order that differs between replicas.
+var unorderedCalls = map[string]bool{
+	"maps.Keys": true, "maps.Values": true, "maps.All": true,
+	"reflect.Value.MapKeys": true, "reflect.Value.MapRange": true, "reflect.Value.Seq": true, "reflect.Value.Seq2": true,
+}
+
+// floatPackages compute numbers of programs, under their own rules (EX-11).
+var floatPackages = []string{"kernel/evaluator", "kernel/value"}
+
+// impurePackages lie under kernel/ and are linked into no replica.
+var impurePackages = map[string]string{
+	"kernel/kerneltest": "imported by tests only",
+}
+
+// Sizes past which a file or a function wants a reason.
+const (
+	maxFileLines     = 500
+	maxFunctionLines = 70
+)

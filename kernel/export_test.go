@@ -1,0 +1,67 @@
+package kernel
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+)
+
+// Inject publishes records with no reaction between or after them: the only
+// way to stop an agent in a state that is passed through within one event.
+func Inject(records ...bus.Record) func(k *Kernel, index, term uint64, e *event.Event) Applied {
+	return func(k *Kernel, index, term uint64, e *event.Event) Applied {
+		k.begin(index, term, e)
+		for _, r := range records {
+			k.publish(r, 0)
+		}
+		return k.seal(event.Outcome{Index: index})
+	}
+}
+
+// TriggerAs applies an AgentTrigger event as if somebody else than a client
+// had caused it, within an ordinary Apply.
+func TriggerAs(caller lifecycle.Caller) func(k *Kernel, index, term uint64, e *event.Event) Applied {
+	return func(k *Kernel, index, term uint64, e *event.Event) Applied {
+		k.begin(index, term, e)
+		k.fireTimers()
+		target, refusal := flows.Trigger(k.view(), decoded[event.Trigger](k, e), caller, &k.out)
+		var outcome event.Outcome
+		if refusal != nil {
+			outcome = k.refused(target, refusal)
+		} else {
+			k.run(0)
+			outcome = k.answer(target, failure.Refusal{})
+		}
+		k.drainTicks()
+		return k.seal(outcome)
+	}
+}
+
+// RunTick runs the tick of one agent, whatever its state and the queue say.
+func RunTick(agent uint32) func(k *Kernel, index, term uint64, e *event.Event) Applied {
+	return func(k *Kernel, index, term uint64, e *event.Event) Applied {
+		k.begin(index, term, e)
+		flows.Tick(k.view(), agent, &k.out)
+		k.run(0)
+		return k.seal(event.Outcome{Index: index})
+	}
+}
+
+// Kinds lists the record kinds that the routing table knows, in order.
+func Kinds() []bus.Kind {
+	var kinds []bus.Kind
+	for k := range routes {
+		if routes[k].name != "" {
+			kinds = append(kinds, bus.Kind(k))
+		}
+	}
+	return kinds
+}
+
+// HasApplier tells whether some module keeps a kind of record.
+func HasApplier(k bus.Kind) bool { return routes[k].apply != nil }
+
+// Reactions is the number of flows that react to a kind of record.
+func Reactions(k bus.Kind) int { return len(routes[k].react) }
