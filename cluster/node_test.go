@@ -24,7 +24,7 @@ import (
 
 // trio is three nodes in one process, over real TCP and real files.
 type trio struct {
-	t         *testing.T
+	t         testing.TB
 	wall      map[int]func() time.Time
 	adapters  []tools.Adapter
 	peers     []cluster.Peer
@@ -33,7 +33,7 @@ type trio struct {
 	endpoints []*raftstream.Endpoint
 }
 
-func newTrio(t *testing.T, changes ...func(*trio)) *trio {
+func newTrio(t testing.TB, changes ...func(*trio)) *trio {
 	c := &trio{t: t, adapters: []tools.Adapter{echo.Adapter{}}, nodes: make([]*cluster.Node, 3), endpoints: make([]*raftstream.Endpoint, 3)}
 	for i := range 3 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

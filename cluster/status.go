@@ -34,10 +34,15 @@ func (n *Node) statusOf(ctx context.Context, p Peer) NodeStatus {
 	if p.ID == n.config.NodeID {
 		return n.ownStatus()
 	}
-	status := NodeStatus{ID: p.ID, API: p.API, Raft: p.Raft, Role: RoleDown, Reason: "the node does not answer"}
+	silent := NodeStatus{ID: p.ID, API: p.API, Raft: p.Raft, Role: RoleDown, Reason: "the node does not answer"}
 	answer, err := n.config.Calls.Call(ctx, p.Raft, peerStatus, nil)
-	if err == nil && json.Unmarshal(answer, &status) != nil {
-		status.Reason = "the node's answer does not parse"
+	if err != nil {
+		return silent
+	}
+	var status NodeStatus
+	if json.Unmarshal(answer, &status) != nil {
+		silent.Reason = "the node's answer does not parse"
+		return silent
 	}
 	return status
 }

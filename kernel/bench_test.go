@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/omnikernel/omnikernel/kernel"
-	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
@@ -28,7 +27,7 @@ type driver struct {
 
 func newDriver() *driver {
 	d := &driver{k: kernel.New("default", evaluator.Lookup), wall: kerneltest.Start}
-	d.apply(event.KernelBooted, event.Encode(kerneltest.Config(func(c *config.Config) { c.MaxStepsPerTick = 1 << 30; c.MaxCallsPerTick = 1 << 30 })))
+	d.apply(event.KernelBooted, event.Encode(kerneltest.Config()))
 	return d
 }
 

@@ -171,3 +171,43 @@ func TestLeadNeverOverlaps(t *testing.T) {
 		require.Equal(t, 1, most)
 	})
 }
+
+// A follower that was cut off comes back without deposing anybody: pre-vote
+// works through the wrapped transport.
+func TestReturningFollowerDisturbsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, 3, nil)
+		leader := c.leader()
+		time.Sleep(time.Second)
+		term := leader.group().Status().Term
+		away := c.others(leader)[0]
+		c.network.isolate(away.address())
+		time.Sleep(30 * time.Second)
+		require.Equal(t, Applied, leader.group().Propose(t.Context(), []byte("x")).Verdict)
+		c.network.heal()
+		time.Sleep(5 * time.Second)
+		require.True(t, leader.group().Status().Ready)
+		require.Equal(t, term, away.group().Status().Term)
+		require.Equal(t, "x", away.machine.latest())
+	})
+}
+
+// A leader whose disk hangs goes on sending heartbeats, and nobody is elected,
+// however long it takes. That is why the store's watchdog ends the process;
+// then somebody is.
+func TestStuckDiskNeedsTheWatchdog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, leader, release := stuckCluster(t, Limits{})
+		answer := make(chan Outcome, 1)
+		go func() { answer <- leader.group().Propose(t.Context(), []byte("x")) }()
+		time.Sleep(10 * time.Minute)
+		require.Empty(t, answer)
+		for _, n := range c.others(leader) {
+			require.Equal(t, "Follower", n.group().Status().State)
+		}
+		require.NoError(t, leader.port.Close()) // the process ends
+		c.leader(leader)
+		release()
+		require.Equal(t, Unknown, (<-answer).Verdict)
+	})
+}

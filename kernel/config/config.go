@@ -1,6 +1,8 @@
 package config
 
 import (
+	"strconv"
+
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
@@ -81,9 +83,6 @@ func Default() Config {
 
 // Check refuses a configuration that the kernel could not keep.
 func (c *Config) Check() *failure.Refusal {
-	bad := func(field, rule string) *failure.Refusal {
-		return &failure.Refusal{Code: failure.InvalidArgument, Field: "config." + field, Rule: rule}
-	}
 	switch {
 	case c.Version != Version:
 		return bad("version", "this binary knows kernel version 1 only")
@@ -92,33 +91,53 @@ func (c *Config) Check() *failure.Refusal {
 	case c.KernelID == "" || len(c.KernelID) > 64:
 		return bad("kernel_id", "must have 1 to 64 bytes")
 	}
+	if r := c.checkLimits(); r != nil {
+		return r
+	}
+	return c.checkSpans()
+}
+
+// checkLimits keeps every number within what the formats can hold: a block of
+// the log (work_per_event, max_steps_per_tick, max_value_bytes and
+// max_checkpoint_bytes together stay below logging.MaxBlockBytes), a row of a
+// snapshot (instruction_queue), a 32-bit machine.
+func (c *Config) checkLimits() *failure.Refusal {
 	for _, limit := range []struct {
-		field string
-		n     uint64
+		field   string
+		n, most uint64
 	}{
-		{"max_steps_per_tick", uint64(c.MaxStepsPerTick)},
-		{"max_calls_per_tick", uint64(c.MaxCallsPerTick)},
-		{"work_per_event", c.WorkPerEvent},
-		{"max_work_per_tick", c.MaxWorkPerTick},
-		{"max_agents", uint64(c.MaxAgents)},
-		{"global_queue", uint64(c.GlobalQueue)},
-		{"instruction_queue", uint64(c.InstructionQueue)},
-		{"max_value_bytes", uint64(c.MaxValueBytes)},
-		{"max_checkpoint_bytes", uint64(c.MaxCheckpointBytes)},
-		{"max_program_bytes", uint64(c.MaxProgramBytes)},
-		{"max_interned_bytes", c.MaxInternedBytes},
-		{"max_outbox", uint64(c.MaxOutbox)},
-		{"max_sessions", uint64(c.MaxSessions)},
-		{"max_idempotency_keys", uint64(c.MaxIdempotencyKeys)},
-		{"segment_bytes", c.SegmentBytes},
+		{"max_steps_per_tick", uint64(c.MaxStepsPerTick), 100_000},
+		{"max_calls_per_tick", uint64(c.MaxCallsPerTick), 100_000},
+		{"work_per_event", c.WorkPerEvent, 100_000},
+		{"max_work_per_tick", c.MaxWorkPerTick, 10_000_000},
+		{"max_agents", uint64(c.MaxAgents), 10_000_000},
+		{"global_queue", uint64(c.GlobalQueue), 10_000_000},
+		{"instruction_queue", uint64(c.InstructionQueue), 1024},
+		{"max_value_bytes", uint64(c.MaxValueBytes), 512 << 10},
+		{"max_checkpoint_bytes", uint64(c.MaxCheckpointBytes), 1 << 20},
+		{"max_program_bytes", uint64(c.MaxProgramBytes), 256 << 10},
+		{"max_interned_bytes", c.MaxInternedBytes, 1 << 40},
+		{"max_outbox", uint64(c.MaxOutbox), 1_000_000},
+		{"max_sessions", uint64(c.MaxSessions), 1_000_000},
+		{"max_idempotency_keys", uint64(c.MaxIdempotencyKeys), 1_000_000},
+		{"segment_bytes", c.SegmentBytes, logging.MaxSegmentBytes},
 	} {
-		if limit.n == 0 {
-			return bad(limit.field, "must be at least 1")
+		if limit.n == 0 || limit.n > limit.most {
+			return bad(limit.field, "must be from 1 to "+strconv.FormatUint(limit.most, 10))
 		}
 	}
-	if c.SegmentBytes > logging.MaxSegmentBytes {
-		return bad("segment_bytes", "must be at most 1 GiB")
-	}
+	return nil
+}
+
+// minWorkPerEvent leaves room for ticks beside the record of a Pulse, however
+// much its proposer put into it.
+const minWorkPerEvent = 1000
+
+// maxSpanMillis bounds every duration: a hundred years, so that no deadline
+// overflows.
+const maxSpanMillis = 100 * 365 * 24 * 3_600_000
+
+func (c *Config) checkSpans() *failure.Refusal {
 	for _, span := range []struct {
 		field  string
 		millis int64
@@ -132,9 +151,20 @@ func (c *Config) Check() *failure.Refusal {
 		{"session_open_ms", c.SessionOpenMillis},
 		{"idempotency_window_ms", c.IdempotencyWindowMillis},
 	} {
-		if span.millis <= 0 {
-			return bad(span.field, "must be at least 1 ms")
+		if span.millis <= 0 || span.millis > maxSpanMillis {
+			return bad(span.field, "must be from 1 ms to 100 years")
 		}
 	}
+	if c.WorkPerEvent < minWorkPerEvent {
+		return bad("work_per_event", "must be at least 1000, or the record of an event could take all of it")
+	}
+	if c.SessionIdleMillis < 2*c.SessionOpenMillis {
+		// A session id may be ahead of the clock by session_open_ms.
+		return bad("session_idle_ms", "must be at least twice session_open_ms, so that no dropped session opens again")
+	}
 	return nil
+}
+
+func bad(field, rule string) *failure.Refusal {
+	return &failure.Refusal{Code: failure.InvalidArgument, Field: "config." + field, Rule: rule}
 }

@@ -91,3 +91,14 @@ func ClassOf(c Code) Class {
 	}
 	return Permanent
 }
+
+// OfCall reports whether an external call can come to the code, as its runner
+// may say (TO-6).
+func (c Code) OfCall() bool {
+	switch c {
+	case ToolUnknown, ToolArgsInvalid, ToolTimeout, ToolUnreachable, ToolFailed, ToolCrashed, ToolResultTooLarge,
+		ToolResultInvalid, OutcomeUnknown, Withdrawn:
+		return true
+	}
+	return false
+}

@@ -25,7 +25,7 @@ func Schedule(v View, made bus.Record, out *bus.Batch) {
 }
 
 // Fault reacts to TickFailed: what the failure's class does to the agent
-// (FA-1 … FA-3). A policy violation leaves it ACTIVE; Finish decides what
+// (FA-1 … FA-4). A policy violation leaves it ACTIVE; Finish decides what
 // comes next.
 func Fault(v View, made bus.Record, out *bus.Batch) {
 	body, ok := made.Body.(*execution.FailedBody)
@@ -33,10 +33,12 @@ func Fault(v View, made bus.Record, out *bus.Batch) {
 	if !ok || row.Lifecycle.State != lifecycle.Active {
 		return
 	}
+	t := Target{made.Agent, row}
 	switch body.Failure.Class() {
 	case failure.Transient, failure.Permanent:
-		t := Target{made.Agent, row}
 		out.Add(transition(t, lifecycle.Active, lifecycle.Error, lifecycle.Kernel, failed(made.Tick, &body.Failure)))
+	case failure.InvariantBreach:
+		out.Add(transition(t, lifecycle.Active, lifecycle.Breach, lifecycle.Kernel, failed(made.Tick, &body.Failure)))
 	}
 }
 

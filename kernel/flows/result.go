@@ -34,12 +34,14 @@ func (v View) known(agent uint32) uint32 {
 }
 
 // accept checks what the runner handed in: a value that is not canonical or
-// too large becomes the failure that it is (TO-6, INV-11).
+// too large becomes the failure that it is (TO-6, INV-11), and a code that no
+// call can come to is TOOL_FAILED, so that a runner cannot end an agent's tick
+// as something else.
 func (v View) accept(r *event.Result) execution.Answer {
 	a := execution.Answer{Call: r.Call, OK: r.OK, Value: r.Value, Code: failure.Code(r.Code), Message: failure.Clip(r.Message)}
 	if !r.OK {
 		a.Value = nil
-		if a.Code == "" {
+		if !a.Code.OfCall() {
 			a.Code = failure.ToolFailed
 		}
 		return a

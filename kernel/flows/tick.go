@@ -25,12 +25,7 @@ func Tick(v View, agent uint32, out *bus.Batch) (work uint64) {
 	}
 	run.enter(row)
 	run.add(bus.TickStarted, 0, &execution.StartedBody{Program: run.program, Run: run.entry, BusSeqAt: v.Seq})
-	tick, f := run.open(row)
-	if f != nil {
-		run.fail(f)
-		return 0
-	}
-	run.evaluate(tick)
+	run.evaluate(row)
 	return run.work
 }
 
@@ -66,6 +61,9 @@ func (r *tickRun) open(row *execution.Row) (evaluator.Tick, *failure.Failure) {
 	}
 	ctx := r.context()
 	tick := row.Current
+	if tick != nil {
+		r.work += uint64(len(tick.Checkpoint)) / 64 // restoring is work too (EV-12)
+	}
 	switch {
 	case tick == nil || tick.Checkpoint == nil:
 		return program.Start(ctx), nil
@@ -90,9 +88,25 @@ func (r *tickRun) context() evaluator.Context {
 	}
 }
 
-// evaluate is the loop of execution-loop.md section 4, step 3: at most
-// maxStepsPerTick steps, each recorded before it is evaluated (EX-6, EX-7).
-func (r *tickRun) evaluate(tick evaluator.Tick) {
+// evaluate takes the run to its one exit. A panic in an evaluator is that
+// tick's failure, on every replica (EX-11).
+func (r *tickRun) evaluate(row *execution.Row) {
+	defer func() {
+		if recover() != nil {
+			r.fail(&failure.Failure{Code: failure.EvalPanic, Message: "the evaluator panicked"})
+		}
+	}()
+	tick, f := r.open(row)
+	if f != nil {
+		r.fail(f)
+		return
+	}
+	r.loop(tick)
+}
+
+// loop is execution-loop.md section 4, step 3: at most maxStepsPerTick steps,
+// each recorded before it is evaluated (EX-6, EX-7).
+func (r *tickRun) loop(tick evaluator.Tick) {
 	limits := r.v.Config
 	for r.steps < limits.MaxStepsPerTick {
 		r.steps++
@@ -111,12 +125,21 @@ func (r *tickRun) evaluate(tick evaluator.Tick) {
 		case result.Kind == evaluator.NeedsTool:
 			r.pend(tick, result.Call)
 		default:
-			r.fail(result.Failure)
+			r.fail(ending(result.Failure))
 		}
 		return
 	}
 	r.add(bus.TickOverflow, 0, &execution.OverflowBody{Steps: r.steps})
 	r.fail(&failure.Failure{Code: failure.TickOverflow, Message: "the tick took more steps than max_steps_per_tick allows"})
+}
+
+// ending makes sure that an evaluator's failure has a class, whoever wrote the
+// evaluator: without one the tick would stay open for ever.
+func ending(f *failure.Failure) *failure.Failure {
+	if f == nil || f.Class() == failure.Unclassified {
+		return &failure.Failure{Code: failure.EvalFailure, Message: "the evaluator failed without a failure that ends a tick"}
+	}
+	return f
 }
 
 // pend leaves the tick with a request; the gate judges it as a reaction.

@@ -1,6 +1,7 @@
 package raftstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,8 +84,8 @@ func (p *Peers) Call(ctx context.Context, address string, kind byte, body []byte
 			return out, err
 		}
 		_ = s.Close()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+			return nil, cmp.Or(ctx.Err(), context.DeadlineExceeded)
 		}
 		if !reused || !hungUp(err) {
 			return nil, fmt.Errorf("ask %s: %w", address, err)
@@ -158,8 +159,8 @@ func (p *Peers) exchange(ctx context.Context, s *stream, kind byte, body []byte)
 	if _, err := io.ReadFull(s, answer); err != nil {
 		return nil, err
 	}
-	if !stop() {
-		return nil, ctx.Err() // the stream's deadline has passed: it cannot be reused
+	if !stop() || !time.Now().Before(deadline) {
+		return nil, context.DeadlineExceeded // and the stream cannot be reused
 	}
 	switch answer[0] {
 	case statusOK:

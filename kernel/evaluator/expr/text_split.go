@@ -15,17 +15,12 @@ import (
 type pieces struct {
 	m       *Meter
 	items   []starlark.Value
-	sum     sum
 	problem *failure.Failure
 }
 
 func (p *pieces) add(part string) bool {
 	if p.problem == nil {
 		p.problem = p.m.alloc(slotBytes*growFactor + boxBytes + uint64(len(part)))
-	}
-	if p.problem == nil {
-		p.sum.size += uint64(textSize(uint64(len(part))))
-		p.problem = p.sum.check(0)
 	}
 	if p.problem == nil && len(p.items)%visitsPerStep == 0 {
 		p.problem = p.m.work(1)
