@@ -63,6 +63,7 @@ var routes = [bus.Last + 1]route{
 		row := s.Agents.Edit(r.Agent)
 		row.Identity.ApplyArchived()
 		row.Execution.ApplyArchived()
+		row.Permissions.ApplyArchived()
 	}},
 
 	bus.InstructionQueued: {name: "INSTRUCTION_QUEUED", decode: body(execution.DecodeInstruction), apply: func(s *state.State, _ bus.At, r bus.Record) {

@@ -185,7 +185,7 @@ func TestReturningFollowerDisturbsNobody(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		require.Equal(t, Applied, leader.group().Propose(t.Context(), []byte("x")).Verdict)
 		c.network.heal()
-		time.Sleep(5 * time.Second)
+		time.Sleep(20 * time.Second) // the library's pause between attempts grows to 10 s
 		require.True(t, leader.group().Status().Ready)
 		require.Equal(t, term, away.group().Status().Term)
 		require.Equal(t, "x", away.machine.latest())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,7 +93,9 @@ func stuckCluster(t *testing.T, limits Limits) (c *trio, leader *node, release f
 	time.Sleep(time.Second)
 	stuck := make(chan struct{})
 	logs[leader.id].fault = func() error { <-stuck; return nil }
-	return c, leader, func() { close(stuck) }
+	release = sync.OnceFunc(func() { close(stuck) })
+	t.Cleanup(release)
+	return c, leader, release
 }
 
 type asked struct {

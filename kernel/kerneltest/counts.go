@@ -66,7 +66,7 @@ func (s *Sim) checkQueue(st *state.State) {
 	s.T.Helper()
 	places := make(map[uint32]uint64)
 	st.Running.All(func(place uint64, agent uint32) bool {
-		require.NotContains(s.T, places, agent, "an agent is queued twice")
+		require.Zero(s.T, places[agent], "an agent is queued twice")
 		places[agent] = place
 		return true
 	})
@@ -99,7 +99,7 @@ func (s *Sim) checkDeadlines(st *state.State) {
 			calls[tools.Key{Agent: t.Agent, Tick: t.Tick, Call: t.Call}] = t
 			return true
 		}
-		require.NotContains(s.T, own, t.Agent, "an agent's state has two timers")
+		require.Zero(s.T, own[t.Agent], "an agent's state has two timers")
 		own[t.Agent] = t
 		return true
 	})

@@ -59,6 +59,16 @@ func TestCut(t *testing.T) {
 	})
 }
 
+// The size itself is enough, one byte less is not.
+func TestCutAtExactlyTheSize(t *testing.T) {
+	blocks, _ := chainOfBlocks(2, DefaultSegmentBytes)
+	both := uint64(len(blocks[0]) + len(blocks[1]))
+	for size, sealed := range map[uint64]int{both - 1: 1, both: 1, both + 1: 0} {
+		_, tables := chainOfBlocks(2, size)
+		assert.Len(t, tables.Sealed, sealed, "size %d", size)
+	}
+}
+
 // A published copy stays what it was, and two copies that both advance do not
 // disturb each other.
 func TestTablesAreValues(t *testing.T) {
@@ -140,14 +150,24 @@ func TestTablesSnapshotMalformed(t *testing.T) {
 	require.Equal(t, &SnapshotError{Rule: "unknown format"}, err)
 
 	for name, change := range map[string]func(*Tables){
-		"start moved":          func(x *Tables) { x.Sealed[1].Start++ },
-		"busSeq gap":           func(x *Tables) { x.Sealed[1].FirstSeq++ },
-		"busSeq backwards":     func(x *Tables) { x.Sealed[1].LastSeq = x.Sealed[1].FirstSeq - 1 },
-		"chain broken":         func(x *Tables) { x.Sealed[0].ChainOut[3] ^= 1 },
-		"index backwards":      func(x *Tables) { x.Sealed[1].FirstIndex = x.Sealed[0].LastIndex },
-		"index range empty":    func(x *Tables) { x.Sealed[1].LastIndex = x.Sealed[1].FirstIndex - 1 },
-		"no bytes":             func(x *Tables) { x.Sealed[0].Bytes = 0 },
-		"bytes overflow":       func(x *Tables) { x.Sealed[0].Bytes = 1<<64 - 1 },
+		"start moved":       func(x *Tables) { x.Sealed[1].Start++ },
+		"busSeq gap":        func(x *Tables) { x.Sealed[1].FirstSeq++ },
+		"busSeq backwards":  func(x *Tables) { x.Sealed[1].LastSeq = x.Sealed[1].FirstSeq - 1 },
+		"chain broken":      func(x *Tables) { x.Sealed[0].ChainOut[3] ^= 1 },
+		"index backwards":   func(x *Tables) { x.Sealed[1].FirstIndex = x.Sealed[0].LastIndex },
+		"index range empty": func(x *Tables) { x.Sealed[1].LastIndex = x.Sealed[1].FirstIndex - 1 },
+		"no bytes":          func(x *Tables) { x.Sealed[0].Bytes = 0 },
+		"bytes overflow":    func(x *Tables) { x.Sealed[0].Bytes = 1<<64 - 1 },
+		"too few bytes": func(x *Tables) { // all else agrees
+			x.Sealed = x.Sealed[:1]
+			x.Sealed[0].Bytes = MinBlockBytes - 1
+			x.Tail.Start, x.Tail.FirstSeq, x.Tail.ChainIn = x.Sealed[0].End(), x.Sealed[0].LastSeq+1, x.Sealed[0].ChainOut
+		},
+		"bytes wrap around": func(x *Tables) { // all else agrees
+			x.Sealed = x.Sealed[:2]
+			x.Sealed[1].Bytes = 10 - x.Sealed[1].Start
+			x.Tail.Start, x.Tail.FirstSeq, x.Tail.ChainIn = 10, x.Sealed[1].LastSeq+1, x.Sealed[1].ChainOut
+		},
 		"tail start":           func(x *Tables) { x.Tail.Start-- },
 		"tail busSeq":          func(x *Tables) { x.Tail.FirstSeq++ },
 		"tail chain":           func(x *Tables) { x.Tail.ChainIn[0] ^= 1 },

@@ -25,6 +25,9 @@ func DecodeAssigned(raw []byte) (*Assigned, bool) {
 // Apply takes a GrantsAssigned record in.
 func (r *Row) Apply(a *Assigned) { r.Grants = a.Grants }
 
+// ApplyArchived drops what a tombstone does not keep: the list is released.
+func (r *Row) ApplyArchived() { r.Grants = 0 }
+
 // Evaluation is the body of Allow and Deny: what was asked, and which grant
 // of which list decided (PE-2). The list is in the log under its number.
 type Evaluation struct {

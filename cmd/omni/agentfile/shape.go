@@ -1,0 +1,63 @@
+package agentfile
+
+// Shape is what a document, or a part of one, may look like.
+type Shape struct {
+	kind    kind
+	members map[string]*Shape // of an object: nothing else is known
+	aliases map[string]string // of an object: what people write instead
+	item    *Shape            // of a list
+}
+
+type kind uint8
+
+const (
+	anything kind = iota
+	text
+	integer
+	object
+	list
+	texts // a mapping from text to text
+)
+
+func (k kind) String() string {
+	return [...]string{"a value", "text", "an integer", "a mapping", "a list", "a mapping of text to text"}[k]
+}
+
+var (
+	aValue   = &Shape{kind: anything}
+	aText    = &Shape{kind: text}
+	aInteger = &Shape{kind: integer}
+	aTexts   = &Shape{kind: texts}
+)
+
+// Agent is the file of define and start: who the agent is, what it may do, and
+// its program.
+var Agent = &Shape{
+	kind: object,
+	members: map[string]*Shape{
+		"id":        aText,
+		"name":      aText,
+		"evaluator": aText,
+		"mode":      aText,
+		"labels":    aTexts,
+		"env":       aTexts,
+		"grants": {kind: list, item: &Shape{kind: object, members: map[string]*Shape{
+			"effect": aText, "action": aText, "resource": aText, "not_after_ms": aInteger,
+		}}},
+		"program": instruction,
+	},
+	aliases: map[string]string{
+		"agent_id": "id", "label": "labels", "environment": "env", "permissions": "grants", "grant": "grants",
+		"instruction": "program", "input": "",
+	},
+}
+
+// Work is the file of submit: an instruction, an input, or both.
+var Work = &Shape{
+	kind:    object,
+	members: map[string]*Shape{"program": instruction, "input": aValue},
+	aliases: map[string]string{"kind": "program", "payload": "program", "instruction": "program"},
+}
+
+// instruction is judged by the kernel; here it only has to be a mapping.
+var instruction = &Shape{kind: object}

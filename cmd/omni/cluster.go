@@ -1,0 +1,52 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/omnikernel/omnikernel/cmd/omni/show"
+	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/transport/client"
+)
+
+func newClusterCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cluster",
+		Short: "The nodes: who leads, are they alike, hand leadership over",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newClusterStatus(a), newClusterTransfer(a))
+	return c
+}
+
+func newClusterStatus(a *app) *cobra.Command {
+	var node string
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "Leader, term, and every node's role, indices, digest and health",
+		Long: `Asks one node, which asks the others. Nodes with equal applied index must have
+equal digests. The exit code says whether somebody answered, not whether all is
+well.`,
+		Example: `  omni cluster status
+  omni cluster status -o json | jq -r .leader`,
+		Args: exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			var options []client.Option
+			if node != "" {
+				options = append(options, client.Node(node))
+			}
+			connection, err := a.connect()
+			if err != nil {
+				return err
+			}
+			defer connection.Close()
+			status, err := connection.Status(c.Context(), options...)
+			if err != nil {
+				return err
+			}
+			return a.tell.Data(status, func(p *tell.Page) { show.Status(p, status) })
+		},
+	}
+	c.Flags().StringVar(&node, "node", "", "ask this node only, by id or address")
+	return c
+}

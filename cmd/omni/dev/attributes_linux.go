@@ -1,0 +1,11 @@
+package dev
+
+import "syscall"
+
+// attributes of a child's process. It has a process group of its own, so that a
+// Ctrl-C reaches this program alone and children are stopped in order; and it
+// is asked to stop when this program ends without stopping it, however that
+// happens.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}

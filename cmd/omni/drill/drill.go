@@ -1,0 +1,167 @@
+package drill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/omnikernel/omnikernel/cmd/omni/dev"
+	"github.com/omnikernel/omnikernel/cmd/omni/load"
+	"github.com/omnikernel/omnikernel/transport/client"
+)
+
+// Kind of a drill.
+type Kind string
+
+// The kinds.
+const (
+	KillLeader  Kind = "kill-leader"
+	PauseLeader Kind = "pause-leader"
+	Transfer    Kind = "transfer"
+)
+
+// Nodes are the processes of the cluster: *dev.Cluster and *dev.Attached.
+type Nodes interface {
+	File() dev.File
+	Signal(id string, signal syscall.Signal) error
+}
+
+// Options of a drill.
+type Options struct {
+	Kind      Kind
+	Rounds    int
+	Clients   int           // of the load
+	Rate      int           // commands per second
+	Heartbeat time.Duration // pauses are 1 to 10 of these
+	Timeout   time.Duration // of one command, until it is in doubt, and of each wait of a round
+	Client    *client.Client
+	Nodes     Nodes
+	Talk      func(string) // told, in sentences, how it goes
+}
+
+// drill is one run.
+type drill struct {
+	Options
+	name    string // of the load
+	ledger  load.Ledger
+	leaders Leaders
+	readers readers
+}
+
+// Run runs a drill to its end. The error is about the drill itself: what the
+// cluster did wrong stands in the report.
+func Run(ctx context.Context, options Options) (Report, error) {
+	d := &drill{Options: options, name: uuid.NewString()}
+	if _, err := d.awaitWell(ctx); err != nil {
+		return Report{}, err
+	}
+	background, end := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { d.leaders.Watch(background, d.Client) })
+	if d.Kind == PauseLeader {
+		running.Go(func() { d.readers.run(background, d) })
+	}
+	writes := load.Writes{
+		Client: d.Client, Load: d.name, Clients: d.Clients, Rate: d.Rate, Timeout: d.Timeout, Ledger: &d.ledger,
+	}
+	running.Go(func() { writes.Run(background) })
+	rounds, err := d.rounds(ctx)
+	end()
+	running.Wait()
+	if err != nil {
+		return Report{}, err
+	}
+	return d.report(ctx, rounds)
+}
+
+func (d *drill) rounds(ctx context.Context) ([]Round, error) {
+	rounds := make([]Round, 0, d.Rounds)
+	for n := 1; n <= d.Rounds; n++ {
+		round, err := d.round(ctx, n)
+		if err != nil {
+			return nil, fmt.Errorf("round %d: %w", n, err)
+		}
+		d.Talk(round.sentence(d.Rounds))
+		rounds = append(rounds, round)
+	}
+	return rounds, nil
+}
+
+// calm is how long the load runs undisturbed before each fault.
+const calm = time.Second
+
+// round is one fault: from a cluster that is well to its first accepted
+// command.
+func (d *drill) round(ctx context.Context, n int) (Round, error) {
+	status, err := d.awaitWell(ctx)
+	if err != nil {
+		return Round{}, err
+	}
+	before := time.Now()
+	select {
+	case <-time.After(calm):
+	case <-ctx.Done():
+		return Round{}, ctx.Err()
+	}
+	round := Round{Round: n, Leader: status.Leader}
+	mark := d.ledger.Len()
+	begun := time.Now()
+	round.Before = float64(d.ledger.AckedBetween(before, begun)) / begun.Sub(before).Seconds()
+	if err := d.fault(ctx, &round); err != nil {
+		return Round{}, err
+	}
+	limit, cancel := context.WithTimeout(ctx, d.Timeout)
+	defer cancel()
+	first, ok := d.ledger.AwaitAck(limit.Done(), mark, d.suits(&round, begun))
+	if !ok {
+		return Round{}, errors.Join(ctx.Err(), fmt.Errorf("no command was accepted within %v after %s was gone", d.Timeout, round.Leader))
+	}
+	round.FirstWrite = load.Millis(first.Ended.Sub(begun))
+	round.Accepted = first.Node
+	if d.Kind == KillLeader || first.Node != round.Leader {
+		if next, ok := d.leaders.Await(limit.Done(), status.Term); ok {
+			millis := load.Millis(max(next.At.Sub(begun), 0))
+			round.NewLeader, round.NewLeaderMillis = next.Node, &millis
+		}
+	}
+	return round, nil
+}
+
+// suits says which acknowledged command counts as the first after the fault:
+// one that was begun after it. When leadership is handed over the old leader
+// goes on until it has; so there the new one must have accepted it.
+func (d *drill) suits(round *Round, begun time.Time) func(load.Write) bool {
+	return func(w load.Write) bool {
+		return w.Begun.After(begun) && (d.Kind != Transfer || w.Node != round.Leader)
+	}
+}
+
+// fault takes the leader away. A pause is over when it returns.
+func (d *drill) fault(ctx context.Context, round *Round) error {
+	switch d.Kind {
+	case KillLeader:
+		return d.Nodes.Signal(round.Leader, syscall.SIGKILL)
+	case PauseLeader:
+		pause := time.Duration(1+(round.Round-1)%10) * d.Heartbeat
+		round.PauseMillis = load.Millis(pause)
+		if err := d.Nodes.Signal(round.Leader, syscall.SIGSTOP); err != nil {
+			return err
+		}
+		// Whatever happens, nobody is left paused.
+		defer func() { _ = d.Nodes.Signal(round.Leader, syscall.SIGCONT) }()
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		return nil
+	default:
+		_, err := d.Client.Transfer(ctx, "", client.Timeout(d.Timeout))
+		return err
+	}
+}

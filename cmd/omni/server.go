@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
+	"github.com/omnikernel/omnikernel/cluster/tools"
+	"github.com/omnikernel/omnikernel/cluster/tools/echo"
+	"github.com/omnikernel/omnikernel/cluster/tools/httprequest"
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/transport/httpapi"
+	"github.com/omnikernel/omnikernel/transport/raftstream"
+	"github.com/spf13/cobra"
+)
+
+// stopWithin bounds a graceful stop: leadership handed over, logs closed.
+const stopWithin = 10 * time.Second
+
+// serverFlags is one node's configuration, as its flags give it.
+type serverFlags struct {
+	node, cluster, kernel string
+	dataDir               string
+	apiAddr, raftAddr     string
+	peers                 []string
+	store                 string
+	timing                int
+	crashFast             bool
+	logLevel              string
+	tls                   tlsFiles
+}
+
+func newServerCommand() *cobra.Command {
+	var f serverFlags
+	cmd := &cobra.Command{
+		Use:   "server --node ID --data-dir DIR --api-addr HOST:PORT --raft-addr HOST:PORT --peer ID=RAFT=APIURL …",
+		Short: "Run one node of a cluster",
+		Long: `Run one node of a cluster, in the foreground.
+
+Every node is given the same list of --peer, itself included: the cluster's
+first members and where they are. A node keeps everything in its data
+directory, which belongs to one node of one cluster for ever.
+
+SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
+		Example: `  omni server --node n1 --data-dir /var/lib/omni --api-addr 127.0.0.1:7700 --raft-addr 127.0.0.1:7800 \
+      --peer n1=127.0.0.1:7800=http://127.0.0.1:7700 \
+      --peer n2=127.0.0.1:7801=http://127.0.0.1:7701 \
+      --peer n3=127.0.0.1:7802=http://127.0.0.1:7702`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd.Context(), f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.node, "node", "", "this node's id, one of the peers'")
+	flags.StringVar(&f.cluster, "cluster", "omni", "the cluster's id; nodes of another cluster are refused")
+	flags.StringVar(&f.kernel, "kernel", "default", "the kernel's id")
+	flags.StringVar(&f.dataDir, "data-dir", "", "where the node keeps everything")
+	flags.StringVar(&f.apiAddr, "api-addr", "127.0.0.1:7700", "where the HTTP API listens")
+	flags.StringVar(&f.raftAddr, "raft-addr", "127.0.0.1:7800", "where the other nodes find this one")
+	flags.StringArrayVar(&f.peers, "peer", nil, "ID=RAFT=APIURL of a node, once for each")
+	flags.StringVar(&f.store, "store", "bolt", "the Raft log's store: bolt or wal")
+	flags.IntVar(&f.timing, "timing", 1, "multiplier of all Raft times, 1 to 10, for slow or loaded machines")
+	flags.BoolVar(&f.crashFast, "crash-fast", false, "elect at once when the leader's process is gone and its host lives")
+	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
+	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
+	flags.StringVar(&f.tls.key, "tls-key", "", "the certificate's key")
+	flags.StringVar(&f.tls.ca, "tls-ca", "", "the authority that signed every node's certificate")
+	for _, required := range []string{"node", "data-dir", "peer"} {
+		cobra.CheckErr(cmd.MarkFlagRequired(required))
+	}
+	return cmd
+}
+
+func (f serverFlags) peerList() ([]cluster.Peer, error) {
+	peers := make([]cluster.Peer, 0, len(f.peers))
+	for _, text := range f.peers {
+		parts := strings.SplitN(text, "=", 3)
+		if len(parts) != 3 || parts[0] == "" || parts[1] == "" || !strings.HasPrefix(parts[2], "http") {
+			return nil, fmt.Errorf("--peer %q: must be ID=RAFT=APIURL, such as n1=127.0.0.1:7800=http://127.0.0.1:7700", text)
+		}
+		peers = append(peers, cluster.Peer{ID: parts[0], Raft: parts[1], API: parts[2]})
+	}
+	return peers, nil
+}
+
+func runServer(ctx context.Context, f serverFlags) error {
+	peers, err := f.peerList()
+	if err != nil {
+		return err
+	}
+	logger := hclog.New(&hclog.LoggerOptions{Name: f.node, Level: hclog.LevelFromString(f.logLevel), Output: os.Stderr})
+	secured, err := f.tls.config()
+	if err != nil {
+		return err
+	}
+	api, err := net.Listen("tcp", f.apiAddr)
+	if err != nil {
+		return fmt.Errorf("API address: %w: is another node running here? choose a free port with --api-addr", err)
+	}
+	defer api.Close()
+	endpoint, err := raftstream.Listen(raftstream.Options{
+		Listen: f.raftAddr, ClusterID: f.cluster, NodeID: f.node, TLS: secured, Logger: logger.Named("streams"),
+	})
+	if err != nil {
+		return fmt.Errorf("raft address: %w: choose a free port with --raft-addr", err)
+	}
+	defer endpoint.Close()
+	streams, err := endpoint.Kernel(f.kernel)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	fatal := make(chan error, 1)
+	node, err := f.open(peers, streams, logger, fatal)
+	if err != nil {
+		return err
+	}
+	streams.Peers().Handle(node.HandlePeer)
+	return serve(ctx, node, api, logger, fatal)
+}
+
+// open wires the node: its Raft transport, its tools, its evaluators.
+func (f serverFlags) open(peers []cluster.Peer, streams *raftstream.Kernel, logger hclog.Logger, fatal chan<- error) (*cluster.Node, error) {
+	limits := config.Default()
+	_, _ = rand.Read(limits.Seed[:]) // counts on the node that boots the cluster only
+	registry, err := tools.New(tools.Options{
+		MaxResultBytes: int(limits.MaxValueBytes),
+		OnCrash: func(tool string, cause any, stack []byte) {
+			logger.Error("a tool adapter panicked", "tool", tool, "cause", cause, "stack", string(stack))
+		},
+	}, echo.Adapter{}, httprequest.New(httprequest.Options{Secrets: secretFromEnvironment}))
+	if err != nil {
+		return nil, err
+	}
+	c := cluster.Config{
+		NodeID: f.node, ClusterID: f.cluster, KernelID: f.kernel, DataDir: f.dataDir, Version: thisBuild().Version, Peers: peers,
+		Store: raftstore.Kind(f.store), Timing: consensus.Timing{Multiplier: f.timing},
+		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup,
+		Limits: limits, Logger: logger,
+		Fatal: func(err error) {
+			select {
+			case fatal <- err:
+			default:
+			}
+		},
+	}
+	if f.crashFast {
+		c.Crash = streams
+	}
+	return cluster.Open(c)
+}
+
+// serve answers until it is told to stop, or must.
+func serve(ctx context.Context, node *cluster.Node, api net.Listener, logger hclog.Logger, fatal <-chan error) error {
+	server := httpapi.New(node, httpapi.Options{Lookup: evaluator.Lookup, Logger: logger.Named("api")})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(api) }()
+	logger.Info("serving", "api", api.Addr(), "kernel", node.KernelID(), "cluster", node.ClusterID())
+	var failed error
+	select {
+	case <-ctx.Done():
+		logger.Info("stopping: leadership is handed over first")
+	case failed = <-fatal:
+		// What was detected must not be followed by anything else: no hand-over,
+		// no flush. The process ends with it.
+		return failed
+	case failed = <-served:
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
+	err := node.Stop(stopping)
+	return errors.Join(failed, err, server.Shutdown(stopping))
+}

@@ -1,0 +1,104 @@
+package show
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/api/logexport"
+)
+
+// Status shows a cluster.
+func Status(p *tell.Page, s api.Status) {
+	leader := s.Leader
+	if leader == "" {
+		leader = p.Bad("none is known")
+	}
+	p.Line("cluster %s, kernel %s: leader %s, term %d", p.Accent(s.ClusterID), s.KernelID, leader, s.Term)
+	p.Line("")
+	rows := make([][]string, 0, len(s.Nodes))
+	for _, n := range s.Nodes {
+		rows = append(rows, []string{
+			n.ID, role(p.Style, n.Role), number(n.AppliedIndex), number(n.CommitIndex), short(n.Digest),
+			strconv.FormatInt(n.LagMillis, 10), strconv.FormatUint(uint64(n.Agents), 10), health(p.Style, n),
+			(time.Duration(n.UptimeMillis) * time.Millisecond).Round(time.Second).String(), n.API, n.Raft,
+		})
+	}
+	p.Table([]string{"NODE", "ROLE", "APPLIED", "COMMIT", "DIGEST", "LAG MS", "AGENTS", "HEALTH", "UP", "API", "RAFT"}, rows)
+	for _, n := range s.Nodes {
+		if n.Reason != "" {
+			p.Line("%s: %s", n.ID, n.Reason)
+		}
+	}
+	for _, pair := range unlike(s.Nodes) {
+		p.Line("%s", p.Bad(pair))
+	}
+}
+
+// unlike names nodes that have applied the same and differ.
+func unlike(nodes []api.NodeStatus) []string {
+	var found []string
+	for i, a := range nodes {
+		for _, b := range nodes[i+1:] {
+			if a.Digest != "" && b.Digest != "" && a.AppliedIndex == b.AppliedIndex && a.Digest != b.Digest {
+				found = append(found, fmt.Sprintf("%s and %s differ at index %d", a.ID, b.ID, a.AppliedIndex))
+			}
+		}
+	}
+	return found
+}
+
+func role(s tell.Style, role string) string {
+	switch role {
+	case "leader":
+		return s.Good(role)
+	case "unreachable":
+		return s.Bad(role)
+	case "candidate":
+		return s.Warn(role)
+	}
+	return role
+}
+
+func health(s tell.Style, n api.NodeStatus) string {
+	if n.Healthy {
+		return s.Good("ok")
+	}
+	return s.Bad("unhealthy")
+}
+
+func number(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// short is enough of a digest to see whether two are alike.
+func short(digest string) string {
+	const enough = 12
+	if digest == "" {
+		return "-"
+	}
+	return digest[:min(enough, len(digest))]
+}
+
+// Export shows what a verified log comes to.
+func Export(p *tell.Page, s logexport.Summary) {
+	from := "the beginning"
+	if !s.Genesis {
+		from = "busSeq " + number(s.FromSeq)
+	}
+	p.Line("%s from %s: %d records in %d blocks, %d bytes, up to busSeq %d, index %d",
+		p.Good("the chain holds"), from, s.Records, s.Blocks, s.Bytes, s.NextSeq-1, s.LastIndex)
+	p.Line("%s", p.Faint("chain "+s.Chain))
+}
+
+// Verified shows a verified log and what the nodes say of its end.
+func Verified(p *tell.Page, s logexport.Summary, agree, differ []string) {
+	Export(p, s)
+	switch {
+	case len(differ) > 0:
+		p.Line("%s", p.Bad("not the digest of "+strings.Join(differ, ", ")+" at this index"))
+	case len(agree) > 0:
+		p.Line("the digest of %s at this index", strings.Join(agree, ", "))
+	}
+}

@@ -1,0 +1,38 @@
+package show
+
+import (
+	"fmt"
+
+	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/transport/api"
+)
+
+// maxBody is how much of a record's body a line shows.
+const maxBody = 160
+
+// Record shows one record of the log as a line.
+func Record(p *tell.Page, r api.Record) {
+	place := ""
+	if r.AgentID != "" {
+		place = " " + p.Accent(r.AgentID)
+	}
+	if r.Tick > 0 {
+		place += fmt.Sprintf(" tick %d", r.Tick)
+	}
+	if r.Step > 0 {
+		place += fmt.Sprintf(" step %d", r.Step)
+	}
+	p.Line("%d %s %s%s %s", r.BusSeq, p.Faint(when(r.AtMillis)), p.Bold(r.Kind), place, p.Faint(clip(string(r.Body))))
+}
+
+// clip cuts text for a line, at a rune's boundary.
+func clip(text string) string {
+	if len(text) <= maxBody {
+		return text
+	}
+	cut := maxBody
+	for cut > 0 && text[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return text[:cut] + "…"
+}

@@ -1,0 +1,117 @@
+package api
+
+import "github.com/omnikernel/omnikernel/kernel/value"
+
+// As says what an answer is as of (CL-4): every answer to a read carries it.
+type As struct {
+	Index     uint64 `json:"index" doc:"Raft index of the last event that the answering node had applied"`
+	Node      string `json:"node" doc:"id of the node that answered"`
+	LagMillis int64  `json:"lag_ms" doc:"how far the node may be behind the leader; 0 on the leader"`
+}
+
+// AsOf is the index.
+func (a As) AsOf() uint64 { return a.Index }
+
+// Agent is everything there is to say about one agent at one index.
+type Agent struct {
+	AgentID    string            `json:"agent_id"`
+	Name       string            `json:"name,omitempty"`
+	State      string            `json:"state" doc:"lifecycle state, such as ACTIVE"`
+	Mode       string            `json:"mode" doc:"task or service"`
+	Evaluator  string            `json:"evaluator" doc:"evaluator and version that the agent's programs are written for"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Env        map[string]string `json:"env,omitempty"`
+	DefinedAt  int64             `json:"defined_at_ms" doc:"kernel clock, Unix milliseconds"`
+	DefinedSeq uint64            `json:"defined_bus_seq" doc:"busSeq of the definition"`
+	Archived   bool              `json:"archived,omitempty" doc:"only its tombstone is left; the rest is in the log"`
+
+	Result      value.Raw    `json:"result,omitempty" doc:"value of the last tick, when it completed"`
+	Failure     *TickFailure `json:"failure,omitempty" doc:"how the last tick failed, when it did"`
+	FaultClass  string       `json:"fault_class,omitempty" doc:"while FAULTED: class of the failure that led there"`
+	Tick        *Tick        `json:"tick,omitempty" doc:"the tick in progress, waiting or failed"`
+	Queued      uint32       `json:"queued" doc:"instructions that wait"`
+	Transitions []Transition `json:"transitions" doc:"the last four, oldest first; history has all of them"`
+	Count       uint32       `json:"transition_count"`
+
+	As
+}
+
+// TickFailure is how a tick failed. Instruction, Line and Column locate it in
+// the program; Line and Column are 1-based inside the expression, 0 when unknown.
+type TickFailure struct {
+	Code        string `json:"code"`
+	Class       string `json:"class,omitempty"`
+	Message     string `json:"message"`
+	Tick        uint64 `json:"tick"`
+	Instruction uint32 `json:"instruction" doc:"number of the instruction in preorder, the root being 0"`
+	Line        uint32 `json:"line,omitempty"`
+	Column      uint32 `json:"column,omitempty"`
+}
+
+// Tick is a tick that has not finished.
+type Tick struct {
+	Seq   uint64 `json:"seq" doc:"tickSeq"`
+	Phase string `json:"phase" doc:"running, pending, answered, restored or failed"`
+	Runs  uint32 `json:"runs" doc:"how often it was entered: 1, and once more per continuation"`
+	Steps uint32 `json:"steps"`
+	Calls uint32 `json:"calls"`
+	Tool  string `json:"tool,omitempty" doc:"the external tool that it waits for"`
+}
+
+// Transition is one row of an agent's history.
+type Transition struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Trigger  string `json:"trigger"`
+	Caller   string `json:"caller"`
+	Reason   string `json:"reason,omitempty"`
+	Code     string `json:"code,omitempty" doc:"the failure that caused it"`
+	Class    string `json:"class,omitempty" doc:"… and its class"`
+	Tick     uint64 `json:"tick,omitempty"`
+	BusSeq   uint64 `json:"bus_seq"`
+	Index    uint64 `json:"index"`
+	AtMillis int64  `json:"at_ms" doc:"kernel clock, Unix milliseconds"`
+}
+
+// AgentSummary is a row of a list of agents.
+type AgentSummary struct {
+	AgentID   string            `json:"agent_id"`
+	Name      string            `json:"name,omitempty"`
+	State     string            `json:"state"`
+	Mode      string            `json:"mode"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	DefinedAt int64             `json:"defined_at_ms"`
+}
+
+// AgentPage is a part of a list, in order of the agents' ids. Next, when not
+// empty, is what to pass as after for what follows; a page may be short, even
+// empty, and still have a Next.
+type AgentPage struct {
+	Agents []AgentSummary `json:"agents"`
+	Next   string         `json:"next,omitempty"`
+	As
+}
+
+// AgentQuery selects agents.
+type AgentQuery struct {
+	State  string            // lifecycle state; empty for all
+	Labels map[string]string // all of them must be there
+	After  string            // agent id to start after
+	Limit  int               // 1 to 1,000; 0 is 100
+}
+
+// HistoryPage is a part of an agent's lifecycle record, oldest first. Next,
+// when not 0, is the From of the next page.
+type HistoryPage struct {
+	AgentID     string       `json:"agent_id"`
+	State       string       `json:"state"`
+	Transitions []Transition `json:"transitions"`
+	Next        uint64       `json:"next,omitempty"`
+	As
+}
+
+// HistoryQuery selects transitions.
+type HistoryQuery struct {
+	From  uint64 // lowest busSeq wanted; 0 for all
+	Limit int    // 1 to 1,000; 0 is 100
+}

@@ -1,0 +1,67 @@
+package api
+
+// definite and unknown make rows of the table.
+func definite(code string, status int, text string) CodeInfo {
+	return CodeInfo{Code: code, Definite: true, Status: status, Exit: ExitRefused, Text: text}
+}
+
+func later(code string, status int, text string) CodeInfo {
+	return CodeInfo{Code: code, Definite: true, Status: status, Exit: ExitRefused, Retry: true, Text: text}
+}
+
+func unknown(code string, status int, text string) CodeInfo {
+	return CodeInfo{Code: code, Status: status, Exit: ExitUnknown, Retry: true, Text: text}
+}
+
+// codes is the table (CL-2), in order of the codes. Three kinds of rows: a
+// definite refusal; a definite one that another try, later or at another node,
+// may overcome; and an unknown outcome.
+var codes = [...]CodeInfo{
+	definite("ALREADY_ACKNOWLEDGED", 409, "The client's floor says that it no longer wants the answer to this sequence, so the answer is forgotten. Whether the command took effect was told the first time; this attempt had no effect."),
+	definite("ALREADY_BOOTED", 409, "The cluster has its configuration; its first event fixed it for ever."),
+	definite("ALREADY_EXISTS", 409, "An agent with this id exists. Leave the id empty to have one made, or use another."),
+	definite("COMPACTED", 410, "The log below the position named in first was archived: it can be read on no node any more. Go on from first."),
+	definite("CROSS_ORIGIN", 403, "A web browser sent this on behalf of a page from elsewhere. The API takes commands from programs and from its own origin only."),
+	definite("EMPTY", 422, "The command had no bytes: nothing was proposed."),
+	later("HISTORY_BEHIND", 503, "This node does not have the log below the position named in first (yet): it started from a snapshot. Another node may have it."),
+	later("INTAKE_CLOSED", 503, "This node takes no commands: it is suspended or stopping. Others may."),
+	definite("INTERNAL", 500, "The node met something that should not be, such as a damaged block of its log. Nothing took effect; the node's own log tells more."),
+	definite("INVALID_ARGUMENT", 422, "A field, a parameter or a header breaks the rule that the answer names."),
+	definite("INVALID_PROGRAM", 422, "The program does not compile: field leads to the instruction or expression, rule says what is wrong with it."),
+	definite("INVALID_STATE", 409, "The agent is in a state in which this cannot be done."),
+	definite("INVALID_TRANSITION", 409, "No row of the lifecycle table lets this caller cause this trigger in the agent's state. The attempt is in the log."),
+	definite("INVALID_VALUE", 422, "A value is not one of the JSON data model: a repeated key, invalid UTF-8, an integer beyond 2^53, nesting beyond 64, or more bytes than the kernel's max_value_bytes."),
+	unknown("LEADERSHIP_LOST", 504, "The node lost its leadership while the command was in flight: the next leader may commit it or drop it. With a session or an idempotency key, send it again; without, look before you do."),
+	definite("LIMIT_REACHED", 429, "A limit that the cluster's configuration fixes is reached, such as max_agents or max_interned_bytes."),
+	definite("MALFORMED_JSON", 400, "The body is not JSON; rule names the line and the column."),
+	definite("METHOD_NOT_ALLOWED", 405, "The address exists, but not for this method."),
+	later("NEWER_TERM", 503, "Another node leads, or stands for election. Ask again."),
+	definite("NOT_BOOTED", 409, "The cluster has no configuration yet: its first leader has not proposed it."),
+	later("NOT_CAUGHT_UP", 503, "This node has not applied the index, or is not within the lag, that was asked for; or it has not caught up since it started. Another node may have, or this one soon."),
+	definite("NOT_FOUND", 404, "There is no such agent, or nothing at this address. For an agent, index tells as of when."),
+	later("NOT_LEADER", 421, "This node does not lead, and commands go to the leader: its id and its address stand in leader, when they are known."),
+	later("NOT_READY", 503, "The leader is new and has not applied its first event. Ask again."),
+	definite("NOT_RECOVERABLE", 409, "Only a TRANSIENT fault can be recovered. End the agent with abandon."),
+	definite("NO_INSTRUCTION", 409, "The agent has no program for this, or a task agent has nothing to run. Submit an instruction first."),
+	later("NO_LEADER", 503, "No leader is known at the moment: an election is going on, or a majority of the nodes cannot be reached. Ask again."),
+	later("NO_QUORUM", 503, "The leader could not confirm with a majority that it leads. Ask again."),
+	definite("QUARANTINED", 409, "Operators keep this event from running: it ended the process too often."),
+	later("QUEUE_FULL", 429, "Too much is waiting. Without an index, the node had no room to propose the command: send it again later. With an index, the kernel refused it: the agent's instruction queue, or the global queue, is full."),
+	later("REPLAY_DIVERGENCE", 503, "This node's log differs from the majority's: it answers nothing until it is seeded again. Ask another."),
+	definite("SEQUENCE_OUT_OF_WINDOW", 409, "A session holds 256 sequences above its floor. Wait for older answers, and raise the floor."),
+	definite("SEQUENCE_REUSED", 409, "This sequence, or this idempotency key, was used before for another command."),
+	later("SESSIONS_FULL", 429, "The cluster remembers as many sessions, or as many idempotency keys, as it may. Try again later."),
+	definite("SESSION_EXPIRED", 410, "The session is not known and too old to be opened. This attempt had no effect; whether an earlier attempt of the same command had one can be read from the log. Open a new session for new commands."),
+	unknown("SHUTDOWN", 504, "The node stopped while the command was in flight. If the answer says definite, it was still waiting to be proposed."),
+	later("SLOW_CONSUMER", 408, "The reader of a stream was too slow to take what it was sent. Go on from the last id."),
+	definite("STALE_RESULT", 409, "The call is not pending: it was resolved, withdrawn, or its wait is over."),
+	unknown("STORE_FAILED", 504, "The node could not write its log: the entry may be on disk all the same."),
+	unknown("TIMEOUT", 504, "The command was proposed and no outcome came in time. If the answer says definite, it was still waiting to be proposed, or it was a read."),
+	definite("TOO_LARGE", 413, "The body, or the command in it, is larger than its limit."),
+	later("TOO_MANY_CONNECTIONS", 503, "The node has as many connections as it takes."),
+	later("TOO_MANY_REQUESTS", 429, "The node works on as many requests as it takes."),
+	later("TOO_MANY_STREAMS", 429, "The node serves as many streams as it takes."),
+	later("TRANSFERRING", 503, "Leadership is being handed over. Ask again."),
+	later("UNREACHABLE", 503, "The leader could not be asked. Ask again, or another node."),
+	definite("UNSUPPORTED_MEDIA_TYPE", 415, "The body must be application/json, in UTF-8."),
+}

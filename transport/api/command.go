@@ -1,0 +1,130 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/value"
+)
+
+// Headers of a command (CL-3). A command has a session with a sequence and a
+// floor, or an idempotency key, or neither.
+const (
+	HeaderSession  = "Omni-Session"  // 32 hex digits, from POST …/sessions
+	HeaderSequence = "Omni-Sequence" // from 1; within [floor, floor+256)
+	HeaderFloor    = "Omni-Floor"    // lowest sequence whose answer is still wanted
+	HeaderKey      = "Idempotency-Key"
+)
+
+// Limits that both sides know.
+const (
+	MaxBodyBytes      = 512 << 10 // of one command
+	MaxBatchBytes     = 4 << 20   // of a batch
+	MaxBatchCommands  = 1000
+	MaxPageItems      = 1000
+	DefaultPageItems  = 100
+	SessionWindow     = 256 // sequences above the floor that may be open at once
+	MaxKeyBytes       = 256 // of an idempotency key
+	DefaultKernel     = "default"
+	IdempotencyWindow = "10 minutes" // of kernel time, unless the cluster's configuration says otherwise
+)
+
+// Done is the answer to a command that took effect.
+type Done struct {
+	AgentID  string `json:"agent_id"`
+	State    string `json:"state" doc:"the agent's state when the command had taken effect"`
+	Index    uint64 `json:"index" doc:"Raft index at which the command was applied first"`
+	BusSeq   uint64 `json:"bus_seq" doc:"busSeq of its first record"`
+	Node     string `json:"node" doc:"the node that answered"`
+	Repeated bool   `json:"repeated" doc:"the command had been applied before; this is the first answer again"`
+}
+
+// TriggerBody is the body of POST …/agents/{id}/triggers/{trigger}.
+type TriggerBody struct {
+	Reason string    `json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
+	Input  value.Raw `json:"input,omitempty" doc:"with spawn: the input of the agent's program"`
+}
+
+// KillBody is the body of POST …/agents/{id}/kill.
+type KillBody struct {
+	Reason string `json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
+}
+
+// SubmitBody is the body of POST …/agents/{id}/instructions.
+type SubmitBody struct {
+	Program value.Raw `json:"program,omitempty" doc:"an instruction {kind, payload}; the agent's own when empty"`
+	Input   value.Raw `json:"input,omitempty" doc:"visible to the program as input"`
+}
+
+// Session is the answer of POST …/sessions. No log entry is made; the id opens
+// with its first command, which must come within five minutes of kernel time.
+type Session struct {
+	Session string `json:"session" doc:"32 hex digits, for the header Omni-Session"`
+	Node    string `json:"node"`
+}
+
+// Op names what a command of a batch does.
+type Op string
+
+// The operations of a batch.
+const (
+	OpDefine  Op = "define"
+	OpStart   Op = "start"
+	OpTrigger Op = "trigger"
+	OpKill    Op = "kill"
+	OpSubmit  Op = "submit"
+)
+
+// Ops lists the operations.
+var Ops = [...]Op{OpDefine, OpStart, OpTrigger, OpKill, OpSubmit}
+
+// Command is one command of a batch. Sequence is its own when the batch has a
+// session, 0 otherwise. Body is the JSON of the operation's event struct.
+type Command struct {
+	Op       Op              `json:"op" enum:"define,start,trigger,kill,submit"`
+	Sequence uint64          `json:"sequence,omitempty" doc:"with a session: this command's"`
+	Body     json.RawMessage `json:"body"`
+}
+
+// NewCommand makes a command of a batch from an event.Define, Start, Trigger,
+// Kill or Submit. It panics on anything else: that is the program's mistake.
+func NewCommand(body any) Command {
+	var op Op
+	switch body.(type) {
+	case event.Define:
+		op = OpDefine
+	case event.Start:
+		op = OpStart
+	case event.Trigger:
+		op = OpTrigger
+	case event.Kill:
+		op = OpKill
+	case event.Submit:
+		op = OpSubmit
+	default:
+		panic(fmt.Sprintf("api: %T is no command", body))
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		panic("api: a command that does not encode: " + err.Error())
+	}
+	return Command{Op: op, Body: raw}
+}
+
+// Batch is the body of POST …/batch: commands that are proposed in order, each
+// as its own log entry with its own outcome.
+type Batch struct {
+	Commands []Command `json:"commands" minItems:"1" maxItems:"1000"`
+}
+
+// BatchResult is the answer to one command of a batch: one of the two.
+type BatchResult struct {
+	Done  *Done  `json:"done,omitempty"`
+	Error *Error `json:"error,omitempty"`
+}
+
+// BatchDone answers a batch: one result per command, in order.
+type BatchDone struct {
+	Results []BatchResult `json:"results"`
+}

@@ -1,0 +1,57 @@
+package api
+
+import "encoding/json"
+
+// Record is one record of the execution log, as JSON.
+type Record struct {
+	BusSeq     uint64          `json:"bus_seq"`
+	Index      uint64          `json:"index" doc:"Raft index of the event that it belongs to"`
+	Term       uint64          `json:"term"`
+	AtMillis   int64           `json:"at_ms" doc:"kernel clock, Unix milliseconds"`
+	Kind       string          `json:"kind" doc:"such as TICK_STARTED"`
+	AgentID    string          `json:"agent_id,omitempty"`
+	Tick       uint64          `json:"tick,omitempty" doc:"tickSeq"`
+	Step       uint32          `json:"step,omitempty" doc:"step within the tick"`
+	Cause      uint64          `json:"cause,omitempty" doc:"busSeq of the record that led to it; none for the event itself"`
+	SpanID     string          `json:"span_id,omitempty" doc:"16 hex digits; of records of a tick"`
+	ParentSpan string          `json:"parent_span_id,omitempty"`
+	Body       json.RawMessage `json:"body" doc:"by kind; see docs/api.md"`
+}
+
+// LogPage is a part of the log, in order. Next is the From of the next page;
+// when Records is short of the limit, that is the end of the log as of now.
+type LogPage struct {
+	Records []Record `json:"records"`
+	Next    uint64   `json:"next"`
+	As
+}
+
+// LogQuery selects records.
+type LogQuery struct {
+	From  uint64 // first busSeq wanted; 0 is 1
+	Agent string // only records of this agent
+	Limit int    // 1 to 1,000; 0 is 100
+}
+
+// WatchQuery selects what to watch.
+type WatchQuery struct {
+	From  uint64   // first busSeq wanted; 0 is the next record to come
+	Agent string   // only records of this agent
+	Kinds []string // only these kinds; empty for all
+}
+
+// Names of the events of a watch's stream.
+const (
+	EventRecord = "record" // data: a Record; id: its busSeq
+	EventOpen   = "open"   // data: an Opened; id: the busSeq before the first
+	EventError  = "error"  // data: an Error; the stream ends with it
+)
+
+// HeaderLastEvent is sent to go on after a record that was seen.
+const HeaderLastEvent = "Last-Event-ID"
+
+// Opened begins a watch's stream: the next record has at least busSeq From.
+type Opened struct {
+	From uint64 `json:"from"`
+	Node string `json:"node"`
+}

@@ -1,0 +1,48 @@
+package api
+
+// NodeStatus is one node's account of itself, or the asker's of a node that
+// does not answer.
+type NodeStatus struct {
+	ID           string `json:"id"`
+	API          string `json:"api" doc:"base URL of its HTTP API"`
+	Raft         string `json:"raft" doc:"host:port of its Raft port"`
+	Role         string `json:"role" enum:"leader,follower,candidate,unreachable"`
+	Term         uint64 `json:"term"`
+	AppliedIndex uint64 `json:"applied_index" doc:"of the last event in its state"`
+	CommitIndex  uint64 `json:"commit_index"`
+	BusSeq       uint64 `json:"bus_seq"`
+	Digest       string `json:"digest" doc:"hex chain value at applied_index: equal index means equal digest"`
+	LagMillis    int64  `json:"lag_ms"`
+	Agents       uint32 `json:"agents"`
+	Healthy      bool   `json:"healthy"`
+	Reason       string `json:"reason,omitempty" doc:"why not healthy"`
+	UptimeMillis int64  `json:"uptime_ms"`
+	Version      string `json:"version"`
+}
+
+// Status of the cluster as one node sees it.
+type Status struct {
+	ClusterID string       `json:"cluster_id"`
+	KernelID  string       `json:"kernel_id"`
+	Leader    string       `json:"leader" doc:"node id; empty when none is known"`
+	Term      uint64       `json:"term"`
+	Nodes     []NodeStatus `json:"nodes"`
+}
+
+// TransferBody is the body of POST /v1/cluster/transfer.
+type TransferBody struct {
+	To string `json:"to,omitempty" doc:"id of the node that shall lead; the best follower when empty"`
+}
+
+// Transferred answers a transfer of leadership.
+type Transferred struct {
+	Leader string `json:"leader" doc:"who leads now, as far as the answering node knows"`
+	Node   string `json:"node"`
+}
+
+// Health is the body of /healthz and /readyz.
+type Health struct {
+	Status string `json:"status" enum:"ok,unhealthy,not_ready"`
+	Reason string `json:"reason,omitempty"`
+	Node   string `json:"node"`
+}

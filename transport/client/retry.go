@@ -1,0 +1,176 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/omnikernel/omnikernel/transport/api"
+)
+
+// call is a request until it is settled, or its time is over.
+type call struct {
+	request
+	settings
+	into any
+
+	again    bool // an unknown attempt may be followed by another
+	toLeader bool
+	changes  bool // a command: an unknown outcome matters
+
+	// expired gives a request to go on with when the session is not known any
+	// more; nil ends the call.
+	expired func(ctx context.Context) (*request, error)
+
+	attempts int
+	unsure   bool  // an attempt may have taken effect
+	cause    error // why the last attempt has no answer
+	said     *api.Error
+	delays   *backoff.ExponentialBackOff
+	tried    int // servers in a row that had no use
+	hops     int // hints in a row that were followed
+}
+
+// run sends the request until there is an answer (CL-1, CL-2). It leaves the
+// last attempt's answer in into.
+func (c *call) run(ctx context.Context, f *family) error {
+	if deadline := f.deadlineOf(ctx, &c.settings); !deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline)
+		defer cancel()
+	}
+	to, err := f.choose(ctx, &c.settings, c.toLeader)
+	if err != nil {
+		return err
+	}
+	for {
+		settled, err := c.once(ctx, f, to)
+		if settled {
+			return err
+		}
+		next, wait := c.next(f, to)
+		if ctx.Err() != nil || (wait && !c.pause(ctx)) {
+			return c.givenUp(ctx, f)
+		}
+		to = next
+	}
+}
+
+// once makes one attempt, and tells whether that was the last one.
+func (c *call) once(ctx context.Context, f *family, to *server) (settled bool, err error) {
+	c.attempts++
+	attempt, cancel := context.WithTimeout(ctx, f.options.Attempt)
+	sent, err := f.ask(attempt, to, &c.request, c.into)
+	cancel()
+	c.said = nil
+	if err == nil {
+		if c.toLeader {
+			f.servers.answered(to)
+		}
+		return true, nil
+	}
+	if errors.As(err, &c.said) {
+		return c.answered(ctx)
+	}
+	c.cause = err
+	if sent && c.changes {
+		c.unsure = true
+		return !c.again, c.unknown()
+	}
+	return false, nil
+}
+
+// answered judges what a server said.
+func (c *call) answered(ctx context.Context) (settled bool, err error) {
+	e := c.said
+	c.cause = e
+	info, _ := api.Lookup(e.Code)
+	switch {
+	case e.Code == api.CodeSessionExpired && c.expired != nil:
+		return c.renew(ctx)
+	case !e.Definite && c.changes:
+		c.unsure = true
+		return !c.again, e
+	case e.Recorded() && c.changes, !info.Retry && e.Definite:
+		// The kernel judged it, or nobody would say otherwise. An attempt
+		// before this one that may have taken effect is this same command: in
+		// a session its answer would have come again.
+		if c.unsure && !e.Recorded() {
+			return true, c.unknown()
+		}
+		return true, e
+	}
+	return false, nil
+}
+
+// renew goes on in a fresh session, unless an earlier attempt may have taken
+// effect in the one that is gone: then nobody can tell any more.
+func (c *call) renew(ctx context.Context) (settled bool, err error) {
+	fresh, err := c.expired(ctx)
+	switch {
+	case c.unsure:
+		return true, c.unknown()
+	case err != nil:
+		return true, err
+	}
+	c.request = *fresh
+	return false, nil
+}
+
+// next chooses whom to ask, and whether to wait before.
+func (c *call) next(f *family, failed *server) (to *server, wait bool) {
+	if c.node != "" {
+		return failed, true
+	}
+	if c.said != nil && c.said.Leader != nil && c.toLeader && c.hops < 3 {
+		if leader := f.servers.leads(c.said.Leader.API); leader != nil && leader != failed {
+			c.hops++
+			f.servers.learn(c.said.Leader.ID, leader.name)
+			return leader, false
+		}
+	}
+	c.hops = 0
+	c.tried++
+	// A node that could not be reached says nothing of the next one; a node
+	// that answered speaks for the cluster.
+	wait = c.said != nil || c.tried%f.servers.count() == 0
+	return f.servers.after(failed), wait
+}
+
+// pause waits a little longer each time; false when the call's time is over.
+func (c *call) pause(ctx context.Context) bool {
+	if c.delays == nil {
+		c.delays = backoff.NewExponentialBackOff()
+		c.delays.InitialInterval = 4 * time.Millisecond
+		c.delays.Multiplier = 1.6
+		c.delays.MaxInterval = 250 * time.Millisecond
+	}
+	timer := time.NewTimer(c.delays.NextBackOff())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (c *call) unknown() error {
+	return &Unknown{Op: c.op, Attempts: c.attempts, Cause: c.cause}
+}
+
+// givenUp says how things stand when the time is over.
+func (c *call) givenUp(ctx context.Context, f *family) error {
+	switch {
+	case c.unsure:
+		return c.unknown()
+	case c.said != nil:
+		return c.said
+	}
+	if c.cause == nil {
+		c.cause = context.Cause(ctx)
+	}
+	return &Unreachable{Op: c.op, Servers: f.servers.names(), Cause: c.cause}
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/value"
+	"github.com/omnikernel/omnikernel/transport/api"
+)
+
+// batched is one command of a batch on its way.
+type batched struct {
+	event   event.Event
+	refusal *api.Error // at the door: it is not proposed
+}
+
+// batch serves POST …/batch: commands in order, each its own log entry and its
+// own outcome. What is wrong with the batch refuses all of it; what is wrong
+// with one command refuses that one.
+func (s *Server) batch(w http.ResponseWriter, r *http.Request) {
+	id, e := sessionOf(r.Header)
+	if e == nil && id.key != "" {
+		e = invalid(api.HeaderKey, "a batch takes a session: a key would stand for all of its commands", "")
+	}
+	if e == nil && r.Header.Get(api.HeaderSequence) != "" {
+		e = invalid(api.HeaderSequence, "each command of a batch has its own sequence, in the body", "")
+	}
+	if e != nil {
+		s.fail(w, e)
+		return
+	}
+	body, done, e := s.readBody(w, r, api.MaxBatchBytes)
+	defer done()
+	if e != nil {
+		s.fail(w, e)
+		return
+	}
+	commands, e := s.decodeBatch(r, body, &id)
+	if e != nil {
+		s.fail(w, e)
+		return
+	}
+	s.proposeBatch(w, r, commands)
+}
+
+func (s *Server) proposeBatch(w http.ResponseWriter, r *http.Request, commands []batched) {
+	events := make([]event.Event, 0, len(commands))
+	for i := range commands {
+		if commands[i].refusal == nil {
+			events = append(events, commands[i].event)
+		}
+	}
+	ctx, cancel := s.within(r, s.options.CommandTimeout)
+	defer cancel()
+	var answers []cluster.Answer
+	if len(events) > 0 {
+		answers = s.node.ProposeAll(ctx, events)
+	}
+	if e := s.refusedWhole(answers); e != nil {
+		s.fail(w, e)
+		return
+	}
+	results := make([]api.BatchResult, len(commands))
+	for i := range commands {
+		if results[i].Error = commands[i].refusal; results[i].Error != nil {
+			results[i].Error.Node = s.node.ID()
+			continue
+		}
+		results[i].Done, results[i].Error = s.settle(&answers[0])
+		answers = answers[1:]
+	}
+	writeJSON(w, http.StatusOK, api.BatchDone{Results: results})
+}
+
+// refusedWhole tells whether the node proposed nothing at all, for one reason:
+// then the batch as such is answered, so that a client goes elsewhere.
+func (s *Server) refusedWhole(answers []cluster.Answer) *api.Error {
+	for i := range answers {
+		if answers[i].Verdict != cluster.Refused || answers[i].Code != answers[0].Code {
+			return nil
+		}
+	}
+	if len(answers) == 0 {
+		return nil
+	}
+	return s.unapplied(&answers[0])
+}
+
+func (s *Server) decodeBatch(r *http.Request, body value.Raw, id *commandID) ([]batched, *api.Error) {
+	var commands []batched
+	e := eachField(body, "", func(f field) *api.Error {
+		if f.key != "commands" {
+			return f.unknown("commands")
+		}
+		if n := f.raw.Len(); n > api.MaxBatchCommands {
+			return invalid(f.path, "must have at most "+strconv.Itoa(api.MaxBatchCommands)+" commands", "send several batches")
+		}
+		return f.eachItem(func(_ int, raw value.Raw, path string) *api.Error {
+			c, e := s.decodeCommand(r, raw, path, id)
+			commands = append(commands, c)
+			return e
+		})
+	})
+	if e == nil && len(commands) == 0 {
+		e = invalid("commands", "must have at least one command", "")
+	}
+	return commands, e
+}
+
+func (s *Server) decodeCommand(r *http.Request, raw value.Raw, path string, id *commandID) (batched, *api.Error) {
+	var op string
+	var sequence int64
+	body := field{path: below(path, "body"), raw: value.EmptyMap}
+	e := eachField(raw, path, func(f field) *api.Error {
+		switch f.key {
+		case "op":
+			return f.text(&op)
+		case "sequence":
+			return f.integer(&sequence)
+		case "body":
+			if f.raw != nil {
+				body = f
+			}
+			return nil
+		}
+		return f.unknown("body, op, sequence")
+	})
+	if e != nil {
+		return batched{}, e
+	}
+	session := id.session
+	switch {
+	case session.Present() && (sequence < 1 || uint64(sequence) < session.Floor):
+		return batched{}, invalid(below(path, "sequence"), "must be a whole number from the floor on", "")
+	case !session.Present() && sequence != 0:
+		return batched{}, invalid(below(path, "sequence"), "goes with the header "+api.HeaderSession, "")
+	}
+	session.Seq = uint64(sequence)
+	kind, command, refusal, e := s.decodeOp(r, api.Op(op), body, path)
+	if e != nil || refusal != nil {
+		return batched{refusal: refusal}, e
+	}
+	own := commandID{session: session}
+	return batched{event: own.event(kind, command)}, nil
+}
+
+// decodeOp decodes one command. refusal is the command's own; e, with a path
+// from the root, is the batch's.
+func (s *Server) decodeOp(r *http.Request, op api.Op, f field, path string) (kind event.Kind, command any, refusal, e *api.Error) {
+	switch op {
+	case api.OpDefine:
+		d, e := decodeDefine(f.raw, f.path)
+		if e != nil {
+			return 0, nil, nil, e
+		}
+		return event.AgentDefine, d, s.checkDefine(d, ""), nil
+	case api.OpStart:
+		start, e := decodeStart(f.raw, f.path)
+		if e != nil {
+			return 0, nil, nil, e
+		}
+		return event.AgentStart, start, s.checkDefine(&start.Define, "agent."), nil
+	case api.OpTrigger:
+		t := new(event.Trigger)
+		if e := decodeTrigger(f.raw, f.path, t); e != nil {
+			return 0, nil, nil, e
+		}
+		return event.AgentTrigger, t, checkTrigger(t), nil
+	case api.OpKill:
+		k := new(event.Kill)
+		if e := decodeKill(f.raw, f.path, k); e != nil {
+			return 0, nil, nil, e
+		}
+		return event.AgentKill, k, checkAgent(k.Agent), nil
+	case api.OpSubmit:
+		submit := new(event.Submit)
+		if e := decodeSubmit(f.raw, f.path, submit); e != nil {
+			return 0, nil, nil, e
+		}
+		return event.AgentSubmit, submit, s.checkSubmit(r, submit), nil
+	}
+	return 0, nil, nil, invalid(below(path, "op"), "must be define, start, trigger, kill or submit", "")
+}

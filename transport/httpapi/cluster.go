@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/transport/api"
+)
+
+// getStatus serves GET /v1/cluster/status.
+func (s *Server) getStatus(ctx context.Context, _ *http.Request, _ *params) (any, *api.Error) {
+	return status(s.node.Status(ctx)), nil
+}
+
+// status copies the node's account into the API's type. Their JSON is the same;
+// a test holds them together.
+func status(from cluster.Status) *api.Status {
+	to := &api.Status{
+		ClusterID: from.ClusterID, KernelID: from.KernelID, Leader: from.Leader, Term: from.Term,
+		Nodes: make([]api.NodeStatus, 0, len(from.Nodes)),
+	}
+	for _, n := range from.Nodes {
+		to.Nodes = append(to.Nodes, api.NodeStatus{
+			ID: n.ID, API: n.API, Raft: n.Raft, Role: string(n.Role), Term: n.Term,
+			AppliedIndex: n.AppliedIndex, CommitIndex: n.CommitIndex, BusSeq: n.BusSeq, Digest: n.Digest,
+			LagMillis: n.LagMillis, Agents: n.Agents, Healthy: n.Healthy, Reason: n.Reason,
+			UptimeMillis: n.UptimeMillis, Version: n.Version,
+		})
+	}
+	return to
+}
+
+// transfer serves POST /v1/cluster/transfer.
+func (s *Server) transfer(w http.ResponseWriter, r *http.Request) {
+	body, done, e := s.readBody(w, r, api.MaxBodyBytes)
+	defer done()
+	var to string
+	if e == nil {
+		e = eachField(body, "", func(f field) *api.Error {
+			if f.key != "to" {
+				return f.unknown("to")
+			}
+			return f.text(&to)
+		})
+	}
+	if e != nil {
+		s.fail(w, e)
+		return
+	}
+	ctx, cancel := s.within(r, s.options.CommandTimeout)
+	defer cancel()
+	leader, known := s.node.Leader()
+	if !known || to == "" || to != leader.ID { // whoever leads need not be asked to
+		if err := s.node.Transfer(ctx, to); err != nil {
+			s.fail(w, s.transferError(ctx, to, err))
+			return
+		}
+		leader, _ = s.node.Leader()
+	}
+	writeJSON(w, http.StatusOK, api.Transferred{Leader: leader.ID, Node: s.node.ID()})
+}
+
+// transferError tells of a transfer that did not come about, or may yet.
+func (s *Server) transferError(ctx context.Context, to string, err error) *api.Error {
+	var refusal *consensus.Refusal
+	if !errors.As(err, &refusal) {
+		e := refused(api.CodeTimeout, "", err.Error(), "see who leads with: omni cluster status")
+		e.Definite = false
+		return e
+	}
+	code := string(refusal.Code)
+	if refusal.Code == consensus.Unreachable {
+		if ids := nodeIDs(s.node.Status(ctx)); !slices.Contains(ids, to) {
+			return invalid("to", "must be the id of a node", "the nodes are: "+strings.Join(ids, ", "))
+		}
+	}
+	info, _ := api.Lookup(code)
+	e := &api.Error{Code: code, Definite: info.Definite, Message: refusal.Detail, Status: info.Status}
+	if e.Message == "" {
+		e.Message = info.Text
+	}
+	if leader, known := s.node.Leader(); known && refusal.Code == consensus.NotLeader {
+		e.Leader = leaderOf(leader)
+	}
+	return e
+}
+
+func nodeIDs(status cluster.Status) []string {
+	ids := make([]string, 0, len(status.Nodes))
+	for i := range status.Nodes {
+		ids = append(ids, status.Nodes[i].ID)
+	}
+	return ids
+}
+
+// healthz tells whether the process can do its part at all.
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
+	if err := s.node.Healthy(); err != nil {
+		writeJSON(w, http.StatusServiceUnavailable, api.Health{Status: "unhealthy", Reason: err.Error(), Node: s.node.ID()})
+		return
+	}
+	writeJSON(w, http.StatusOK, api.Health{Status: "ok", Node: s.node.ID()})
+}
+
+// readyz tells whether the node is worth asking: healthy, caught up since its
+// start, and aware of a leader.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	notReady := func(reason string) {
+		writeJSON(w, http.StatusServiceUnavailable, api.Health{Status: "not_ready", Reason: reason, Node: s.node.ID()})
+	}
+	if err := s.node.Healthy(); err != nil {
+		notReady(err.Error())
+		return
+	}
+	ctx, cancel := s.within(r, s.options.ReadTimeout)
+	defer cancel()
+	if _, err := s.node.Read(ctx, cluster.Consistency{Level: cluster.Stale}); err != nil {
+		notReady(err.Error())
+		return
+	}
+	if _, ok := s.node.Leader(); !ok {
+		notReady("no leader is known")
+		return
+	}
+	writeJSON(w, http.StatusOK, api.Health{Status: "ok", Node: s.node.ID()})
+}

@@ -1,0 +1,169 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/value"
+	"github.com/omnikernel/omnikernel/transport/api"
+)
+
+// principal of whoever comes through this door.
+const principal = "client"
+
+// making turns a command's body into the event that asks for it, or refuses.
+type making func(r *http.Request, body value.Raw) (event.Kind, any, *api.Error)
+
+// command serves one command: read, check, propose, tell.
+func (s *Server) command(status int, limit int64, make making) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id, e := identityOf(r.Header)
+		if e != nil {
+			s.fail(w, e)
+			return
+		}
+		body, done, e := s.readBody(w, r, limit)
+		defer done()
+		if e != nil {
+			s.fail(w, e)
+			return
+		}
+		kind, command, e := make(r, body)
+		if e != nil {
+			s.fail(w, e)
+			return
+		}
+		ctx, cancel := s.within(r, s.options.CommandTimeout)
+		defer cancel()
+		answer := s.node.Propose(ctx, id.event(kind, command))
+		s.tell(w, status, &answer)
+	}
+}
+
+// event is what is proposed; the node stamps the rest.
+func (id *commandID) event(kind event.Kind, command any) event.Event {
+	return event.Event{
+		Kind: kind, Principal: principal,
+		Session: id.session, IdempotencyKey: id.key, Body: event.Encode(command),
+	}
+}
+
+func (s *Server) tell(w http.ResponseWriter, status int, a *cluster.Answer) {
+	done, e := s.settle(a)
+	if e != nil {
+		s.fail(w, e)
+		return
+	}
+	writeDone(w, status, done)
+}
+
+func (s *Server) makeDefine(_ *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
+	d, e := decodeDefine(body, "")
+	if e == nil {
+		e = s.checkDefine(d, "")
+	}
+	return event.AgentDefine, d, e
+}
+
+func (s *Server) makeStart(_ *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
+	start, e := decodeStart(body, "")
+	if e == nil {
+		e = s.checkDefine(&start.Define, "agent.")
+	}
+	return event.AgentStart, start, e
+}
+
+func (s *Server) makeTrigger(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
+	t := &event.Trigger{Agent: r.PathValue("id"), Trigger: r.PathValue("trigger")}
+	e := decodeTrigger(body, "", t)
+	if e == nil {
+		e = checkTrigger(t)
+	}
+	return event.AgentTrigger, t, e
+}
+
+func (s *Server) makeKill(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
+	k := &event.Kill{Agent: r.PathValue("id")}
+	e := decodeKill(body, "", k)
+	if e == nil {
+		e = checkAgent(k.Agent)
+	}
+	return event.AgentKill, k, e
+}
+
+func (s *Server) makeSubmit(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
+	submit := &event.Submit{Agent: r.PathValue("id")}
+	e := decodeSubmit(body, "", submit)
+	if e == nil {
+		e = s.checkSubmit(r, submit)
+	}
+	return event.AgentSubmit, submit, e
+}
+
+// The checks at the door: rules that need no state, so that what breaks them
+// costs no log entry. The kernel holds them again.
+
+func (s *Server) checkDefine(d *event.Define, field string) *api.Error {
+	r := flows.CheckDefine(d, field)
+	if r == nil {
+		r = flows.CheckCompiles(d, field, s.programs.Lookup)
+	}
+	if r != nil {
+		return atDoor(r)
+	}
+	return nil
+}
+
+func checkAgent(id string) *api.Error {
+	if _, ok := flows.ParseID(id); !ok {
+		return invalid("agent", "must be a UUID such as 018f4e5c-0000-7000-8000-000000000001", "see what there is with: omni agent list")
+	}
+	return nil
+}
+
+func checkTrigger(t *event.Trigger) *api.Error {
+	if e := checkAgent(t.Agent); e != nil {
+		return e
+	}
+	if _, ok := lifecycle.ParseTrigger(t.Trigger); !ok {
+		return invalid("trigger", "must be one of the lifecycle table's triggers", "they are: "+triggerNames)
+	}
+	return nil
+}
+
+var triggerNames = func() string {
+	names := make([]string, 0, lifecycle.Triggers)
+	for t := lifecycle.Trigger(1); t <= lifecycle.Triggers; t++ {
+		names = append(names, t.String())
+	}
+	return strings.Join(names, ", ")
+}()
+
+// checkSubmit compiles a submitted program with the agent's evaluator, if this
+// node knows the agent; if not, the kernel will tell.
+func (s *Server) checkSubmit(r *http.Request, submit *event.Submit) *api.Error {
+	if e := checkAgent(submit.Agent); e != nil || len(submit.Program) == 0 {
+		return e
+	}
+	view, err := s.node.Read(r.Context(), cluster.Consistency{Level: cluster.Stale})
+	if err != nil {
+		return nil
+	}
+	id, _ := flows.ParseID(submit.Agent)
+	_, row := view.Find(id)
+	if row == nil {
+		return nil
+	}
+	eval, ok := s.programs.Lookup(row.Identity.Evaluator)
+	if !ok {
+		return nil
+	}
+	if _, refusal := eval.Compile(submit.Program); refusal != nil {
+		return atDoor(refusal)
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/fsm/segment"
+	"github.com/omnikernel/omnikernel/kernel/event"
+)
+
+// Node is what the API needs of the node it stands before; *cluster.Node
+// offers it.
+type Node interface {
+	// Propose asks the cluster for one command and waits for its outcome.
+	// Kind, Principal, Session or IdempotencyKey, and Body are the caller's.
+	Propose(ctx context.Context, e event.Event) cluster.Answer
+	// ProposeAll proposes in order, each event as its own entry.
+	ProposeAll(ctx context.Context, batch []event.Event) []cluster.Answer
+	// Read gives an immutable state that satisfies c; the error is a
+	// *cluster.ReadError.
+	Read(ctx context.Context, c cluster.Consistency) (cluster.View, error)
+	// Log is the node's execution log.
+	Log() *segment.Store
+	// MintSession makes a session id, without a log entry.
+	MintSession() [16]byte
+	// Status asks the other nodes too.
+	Status(ctx context.Context) cluster.Status
+	// Transfer hands leadership over; to empty is the best follower. The error
+	// is a *consensus.Refusal where a code says more than a sentence.
+	Transfer(ctx context.Context, to string) error
+
+	ID() string
+	KernelID() string
+	ClusterID() string
+	Leader() (cluster.Peer, bool)
+	// Healthy is nil while the node can do its part.
+	Healthy() error
+}

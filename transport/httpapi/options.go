@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+)
+
+// Options of a server. The zero value of each is its default.
+type Options struct {
+	Lookup flows.Lookup // finds evaluators; evaluator.Lookup
+	Logger hclog.Logger // silence
+
+	CommandTimeout time.Duration // how long an outcome is waited for; 10 s
+	ReadTimeout    time.Duration // how long a read waits for its index; 5 s
+	HeaderTimeout  time.Duration // to send a request's header; 5 s
+	BodyTimeout    time.Duration // to send a whole request; 30 s
+	IdleTimeout    time.Duration // of a connection between requests; 2 min
+	WriteTimeout   time.Duration // to take one answer, or one piece of a stream; 30 s
+	Heartbeat      time.Duration // between signs of life of a watch; 15 s
+	SlowAfter      time.Duration // a watch that needs longer to take one piece is cut; 10 s
+
+	MaxConnections int   // 4,096
+	MaxStreams     int   // watches and exports at once; 256
+	MaxBodyBytes   int64 // of all bodies that are being worked on; 256 MiB
+}
+
+func (o Options) withDefaults() Options {
+	if o.Lookup == nil {
+		o.Lookup = evaluator.Lookup
+	}
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	orTime(&o.CommandTimeout, 10*time.Second)
+	orTime(&o.ReadTimeout, 5*time.Second)
+	orTime(&o.HeaderTimeout, 5*time.Second)
+	orTime(&o.BodyTimeout, 30*time.Second)
+	orTime(&o.IdleTimeout, 2*time.Minute)
+	orTime(&o.WriteTimeout, 30*time.Second)
+	orTime(&o.Heartbeat, 15*time.Second)
+	orTime(&o.SlowAfter, 10*time.Second)
+	if o.MaxConnections <= 0 {
+		o.MaxConnections = 4096
+	}
+	if o.MaxStreams <= 0 {
+		o.MaxStreams = 256
+	}
+	if o.MaxBodyBytes <= 0 {
+		o.MaxBodyBytes = 256 << 20
+	}
+	return o
+}
+
+func orTime(d *time.Duration, otherwise time.Duration) {
+	if *d <= 0 {
+		*d = otherwise
+	}
+}
+
+// maxHeaderBytes bounds a request's header.
+const maxHeaderBytes = 16 << 10

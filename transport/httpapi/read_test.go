@@ -1,0 +1,188 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/httpapi"
+	"github.com/omnikernel/omnikernel/transport/httpapi/solo"
+)
+
+// CL-4: the three levels, on a replica that lags: what it has not reached it
+// does not call absent.
+func TestReadLevels(t *testing.T) {
+	g := solo.New(t, 2, solo.Setup{})
+	urls := g.Serve(t, httpapi.Options{ReadTimeout: 50 * time.Millisecond})
+	leader, follower := &door{t, g, urls[0]}, &door{t, g, urls[1]}
+	g.Nodes[1].Hold()
+	done := decode[api.Done](t, leader.post("/agents", `{"id":"`+agentA+`"}`), http.StatusCreated)
+
+	path := "/agents/" + agentA
+	decode[api.Agent](t, leader.get(path), http.StatusOK)
+	for _, query := range []string{
+		"", "?consistency=linearizable", fmt.Sprintf("?consistency=session&min_index=%d", done.Index),
+		fmt.Sprintf("?consistency=stale&min_index=%d", done.Index), "?consistency=stale&max_lag_ms=1000",
+	} {
+		e := refuses(t, follower.get(path+query), http.StatusServiceUnavailable, "NOT_CAUGHT_UP", "")
+		assert.True(t, e.Definite)
+		assert.Equal(t, uint64(1), e.Index, "what the node has applied")
+	}
+	e := refuses(t, follower.get(path+"?consistency=stale"), http.StatusNotFound, "NOT_FOUND", "agent")
+	assert.Equal(t, uint64(1), e.Index, "as of when")
+
+	released := make(chan struct{})
+	go func() {
+		defer close(released)
+		g.Nodes[1].Release()
+	}()
+	<-released
+	for _, query := range []string{"", "?consistency=session&min_index=2", "?consistency=stale&max_lag_ms=1000"} {
+		agent := decode[api.Agent](t, follower.get(path+query), http.StatusOK)
+		assert.Equal(t, done.Index, agent.Index)
+		assert.Equal(t, "n2", agent.Node)
+	}
+}
+
+// A read that waits is served as soon as the index is there.
+func TestSessionReadWaits(t *testing.T) {
+	g := solo.New(t, 2, solo.Setup{})
+	urls := g.Serve(t, httpapi.Options{})
+	leader, follower := &door{t, g, urls[0]}, &door{t, g, urls[1]}
+	g.Nodes[1].Hold()
+	done := decode[api.Done](t, leader.post("/agents", `{"id":"`+agentA+`"}`), http.StatusCreated)
+	answered := make(chan reply)
+	go func() {
+		answered <- follower.get(fmt.Sprintf("/agents/%s?consistency=session&min_index=%d", agentA, done.Index))
+	}()
+	select {
+	case r := <-answered:
+		t.Fatalf("the read did not wait: %s", r.body)
+	case <-time.After(30 * time.Millisecond): // long enough to have answered, were it not to wait
+	}
+	g.Nodes[1].Release()
+	decode[api.Agent](t, <-answered, http.StatusOK)
+}
+
+// Pages join to the whole, in order of the ids, each agent once; filters hold
+// on every page.
+func TestPagesOfAgents(t *testing.T) {
+	d := newDoor(t)
+	var want []string
+	for i := range 25 {
+		id := fmt.Sprintf("018f4e5c-0000-7000-8000-%012x", 1000-i)
+		labels := `{"parity":"even"}`
+		if i%2 == 1 {
+			labels = `{"parity":"odd","third":"` + fmt.Sprint(i%3) + `"}`
+		}
+		decode[api.Done](t, d.post("/agents", `{"id":"`+id+`","labels":`+labels+`}`), http.StatusCreated)
+		want = append([]string{id}, want...)
+	}
+	all := func(query string) (ids []string) {
+		after := ""
+		for pages := 0; ; pages++ {
+			require.Less(t, pages, 30)
+			page := decode[api.AgentPage](t, d.get("/agents?limit=4"+query+after), http.StatusOK)
+			assert.LessOrEqual(t, len(page.Agents), 4)
+			for _, a := range page.Agents {
+				ids = append(ids, a.AgentID)
+			}
+			if page.Next == "" {
+				return ids
+			}
+			after = "&after=" + page.Next
+		}
+	}
+	assert.Equal(t, want, all(""))
+	assert.Equal(t, want, all("&state=DEFINED"))
+	assert.Empty(t, all("&state=ACTIVE"))
+	assert.Len(t, all("&label=parity=odd"), 12)
+	assert.Len(t, all("&label=parity=odd&label=third=0"), 4)
+	assert.Empty(t, all("&label=parity=prime"))
+}
+
+// LC-8: history is all of the transitions, though the state keeps four; pages
+// of it join without gap or repetition.
+func TestPagesOfHistory(t *testing.T) {
+	d := newDoor(t)
+	decode[api.Done](t, d.post("/agents", `{"id":"`+agentA+`","mode":"service","program":`+literal+`}`), http.StatusCreated)
+	for _, trigger := range []string{"spawn", "activate", "suspend", "resume", "suspend", "resume", "suspend", "expire"} {
+		decode[api.Done](t, d.post("/agents/"+agentA+"/triggers/"+trigger, `{"reason":"because of `+trigger+`"}`), http.StatusOK)
+	}
+	whole := decode[api.HistoryPage](t, d.get("/agents/"+agentA+"/history"), http.StatusOK)
+	require.Len(t, whole.Transitions, 8)
+	assert.Zero(t, whole.Next)
+	state := "DEFINED"
+	for i, row := range whole.Transitions {
+		assert.Equal(t, state, row.From, "%d", i)
+		assert.Equal(t, "because of "+row.Trigger, row.Reason)
+		state = row.To
+	}
+	assert.Equal(t, "TERMINATED", state)
+
+	var joined []api.Transition
+	for from := uint64(1); from != 0; {
+		page := decode[api.HistoryPage](t, d.get(fmt.Sprintf("/agents/%s/history?limit=3&from=%d", agentA, from)), http.StatusOK)
+		joined = append(joined, page.Transitions...)
+		from = page.Next
+	}
+	assert.Equal(t, whole.Transitions, joined)
+	agent := decode[api.Agent](t, d.get("/agents/"+agentA), http.StatusOK)
+	require.Len(t, agent.Transitions, 4)
+	assert.Equal(t, uint32(8), agent.Count)
+	assert.Equal(t, whole.Transitions[7].BusSeq, agent.Transitions[3].BusSeq)
+}
+
+// The log's pages join to the log: every busSeq once, in order; a poller that
+// goes on from next sees what comes later.
+func TestPagesOfTheLog(t *testing.T) {
+	d := newDoor(t)
+	for range 5 {
+		d.start(literal)
+	}
+	next := uint64(1)
+	var seen []api.Record
+	read := func(query string) {
+		for {
+			page := decode[api.LogPage](t, d.get(fmt.Sprintf("/log?limit=7&from=%d%s", next, query)), http.StatusOK)
+			seen = append(seen, page.Records...)
+			next = page.Next
+			if len(page.Records) < 7 {
+				return
+			}
+		}
+	}
+	read("")
+	late := d.start(literal)
+	read("&consistency=session&min_index=" + fmt.Sprint(late.Index))
+	for i, r := range seen {
+		require.Equal(t, uint64(i+1), r.BusSeq)
+		assert.JSONEq(t, string(r.Body), string(r.Body))
+	}
+	assert.Equal(t, next, uint64(len(seen)+1))
+	assert.Equal(t, late.Index, seen[len(seen)-1].Index)
+
+	beyond := decode[api.LogPage](t, d.get("/log?from=100000"), http.StatusOK)
+	assert.Empty(t, beyond.Records)
+	assert.Equal(t, uint64(100000), beyond.Next)
+
+	mine := decode[api.LogPage](t, d.get("/log?limit=1000&agent="+late.AgentID), http.StatusOK)
+	require.NotEmpty(t, mine.Records)
+	var want []uint64
+	for _, r := range seen {
+		if r.AgentID == late.AgentID {
+			want = append(want, r.BusSeq)
+		}
+	}
+	var got []uint64
+	for _, r := range mine.Records {
+		got = append(got, r.BusSeq)
+	}
+	assert.Equal(t, want, got)
+	refuses(t, d.get("/log?agent="+agentB), http.StatusNotFound, "NOT_FOUND", "agent")
+}

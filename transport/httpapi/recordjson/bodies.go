@@ -1,0 +1,163 @@
+package recordjson
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/identity"
+	"github.com/omnikernel/omnikernel/kernel/interning"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/timers"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// fields is a rendered body. encoding/json orders the keys of a map, so equal
+// bodies are equal bytes.
+type fields map[string]any
+
+// set adds a field unless it has its zero value.
+func set[T comparable](f fields, name string, v T) fields {
+	var zero T
+	if v != zero {
+		f[name] = v
+	}
+	return f
+}
+
+// body renders what a record says. What has names of its own for JSON, as the
+// configuration has, renders itself.
+func (v *view) body(r *logging.Record, body bus.Body) any {
+	switch b := body.(type) {
+	case *event.Recorded:
+		return v.event(b.Event)
+	case *event.Outcome:
+		return outcome(b)
+	case *event.Again:
+		return fields{"index": b.Index}
+	case *interning.Gained:
+		return gained(b)
+	case *interning.Lost:
+		return fields{"numbers": b.Numbers}
+	case *identity.Defined:
+		return defined(b)
+	case *lifecycle.Event:
+		f := fields{"from": b.From, "to": b.To, "trigger": b.Trigger, "caller": b.Caller}
+		set(set(set(f, "code", b.Code), "class", b.Class.String()), "reason", b.Reason)
+		return f
+	case *lifecycle.Rejection:
+		return rejection(b)
+	case *permissions.Assigned:
+		return fields{"grants": b.Grants}
+	case *permissions.Evaluation:
+		return v.evaluation(b)
+	case *timers.Set:
+		f := fields{"id": b.Timer.ID, "deadline_ms": b.Timer.Deadline, "purpose": purpose(b.Timer.Purpose)}
+		return set(f, "call", b.Timer.Call)
+	case *timers.Cleared:
+		return fields{"id": b.ID, "deadline_ms": b.Deadline, "fired": b.Fired}
+	}
+	if f := v.ofTick(r, body); f != nil {
+		return f
+	}
+	if f := ofCall(body); f != nil {
+		return f
+	}
+	return body
+}
+
+// ofTick renders the bodies of execution.
+func (v *view) ofTick(r *logging.Record, body bus.Body) any {
+	switch b := body.(type) {
+	case execution.Empty:
+		return fields{}
+	case *execution.InstructionBody:
+		return fields{"program": b.Program, "input": b.Input}
+	case *execution.PlaceBody:
+		return fields{"place": b.Place}
+	case *execution.StartedBody:
+		return fields{"program": b.Program, "run": b.Run, "bus_seq_at": b.BusSeqAt}
+	case execution.StepBody:
+		f := fields{"instruction": b.Node}
+		if r.Agent == v.in.agent && r.Tick == v.in.tick && uint64(b.Node) < uint64(len(v.kinds)) {
+			f["kind"] = v.kinds[b.Node]
+		}
+		return f
+	case *execution.CompletedBody:
+		return fields{"steps": b.Steps, "value": b.Value}
+	case *execution.PendingBody:
+		f := fields{"steps": b.Steps, "call": b.Call, "tool": b.Tool, "args": b.Args, "checkpoint_bytes": len(b.Checkpoint)}
+		return set(f, "timeout_ms", b.Timeout)
+	case *execution.FailedBody:
+		f := fields{
+			"steps": b.Steps, "code": b.Failure.Code, "message": b.Failure.Message, "instruction": b.Failure.Node,
+		}
+		set(f, "class", b.Failure.Class().String())
+		return set(set(f, "line", b.Failure.Line), "column", b.Failure.Column)
+	case *execution.OverflowBody:
+		return fields{"steps": b.Steps}
+	case *execution.DeliveredBody:
+		a := &b.Answer
+		f := fields{"call": a.Call, "ok": a.OK, "value": a.Value}
+		return set(set(f, "code", a.Code), "message", a.Message)
+	}
+	return nil
+}
+
+// ofCall renders the bodies of tools.
+func ofCall(body bus.Body) any {
+	switch b := body.(type) {
+	case *tools.RequestedBody:
+		return fields{
+			"call": b.Call, "tool": b.Tool, "args": b.Args, "resource": b.Resource,
+			"idempotent": b.Idempotent, "deadline_ms": b.Deadline, "timer": b.Timer,
+		}
+	case *tools.DispatchedBody:
+		return fields{"call": b.Call, "node": b.Node, "term": b.Term}
+	case *tools.ActionBody:
+		f := fields{"call": b.Call, "tool": b.Tool}
+		return set(set(set(f, "code", b.Code), "message", b.Message), "took_ms", b.Millis)
+	case *tools.StaleBody:
+		return fields{"call": b.Call, "ok": b.OK}
+	}
+	return nil
+}
+
+func outcome(o *event.Outcome) fields {
+	f := fields{"index": o.Index, "bus_seq": o.Seq}
+	if o.Agent != [16]byte{} {
+		f["agent_id"], f["state"] = flows.FormatID(o.Agent), lifecycle.State(o.State)
+	}
+	set(set(f, "code", o.Refusal.Code), "field", o.Refusal.Field)
+	return set(set(f, "rule", o.Refusal.Rule), "hint", o.Refusal.Hint)
+}
+
+func defined(d *identity.Defined) fields {
+	f := fields{"agent_id": flows.FormatID(d.ID), "evaluator": d.Evaluator, "mode": d.Mode}
+	set(set(f, "name", d.Name), "program", d.Program)
+	return set(set(set(f, "grants", d.Grants), "labels", d.Labels), "env", d.Env)
+}
+
+func rejection(r *lifecycle.Rejection) fields {
+	f := fields{"from": r.From, "trigger": "kill", "caller": r.Caller}
+	if r.Trigger != 0 {
+		f["trigger"] = r.Trigger
+	}
+	return f
+}
+
+func purpose(p timers.Purpose) string {
+	switch p {
+	case timers.CallDeadline:
+		return "call_deadline"
+	case timers.SleepOver:
+		return "sleep_over"
+	case timers.ResumableOver:
+		return "resumable_over"
+	case timers.RetentionOver:
+		return "retention_over"
+	}
+	return "unknown"
+}

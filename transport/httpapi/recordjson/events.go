@@ -1,0 +1,79 @@
+package recordjson
+
+import (
+	"encoding/hex"
+
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/event"
+)
+
+// event renders the committed event: its envelope, and its body by kind.
+func (v *view) event(e *event.Event) fields {
+	f := fields{"event": e.Kind.String(), "wall_ms": e.Wall, "principal": e.Principal}
+	if e.Session.Present() {
+		f["session"] = hex.EncodeToString(e.Session.ID[:])
+		f["sequence"], f["floor"] = e.Session.Seq, e.Session.Floor
+	}
+	set(f, "idempotency_key", e.IdempotencyKey)
+	if body := v.eventBody(e); body != nil {
+		f["body"] = body
+	}
+	return f
+}
+
+func (v *view) eventBody(e *event.Event) any {
+	switch e.Kind {
+	case event.KernelBooted:
+		return decoded[config.Config](e)
+	case event.AgentDefine:
+		return decoded[event.Define](e)
+	case event.AgentStart:
+		return decoded[event.Start](e)
+	case event.AgentTrigger:
+		return decoded[event.Trigger](e)
+	case event.AgentKill:
+		return decoded[event.Kill](e)
+	case event.AgentSubmit:
+		return decoded[event.Submit](e)
+	case event.LeaderStarted:
+		if b, ok := event.DecodeBody[event.Leader](e.Body); ok {
+			return fields{"node": b.Node, "term": b.Term}
+		}
+	case event.Checkpoint:
+		if b, ok := event.DecodeBody[event.Compare](e.Body); ok {
+			return checkpoint(b)
+		}
+	case event.ToolDispatched:
+		if b, ok := event.DecodeBody[event.Dispatched](e.Body); ok {
+			f := fields{"tick": b.Tick, "call": b.Call, "node": b.Node, "term": b.Term}
+			return set(f, "agent_id", v.agentID(b.Agent))
+		}
+	case event.ToolResult:
+		if b, ok := event.DecodeBody[event.Result](e.Body); ok {
+			return v.result(b)
+		}
+	}
+	return nil
+}
+
+func (v *view) result(r *event.Result) fields {
+	f := fields{"tick": r.Tick, "call": r.Call, "ok": r.OK, "value": r.Value, "took_ms": r.Millis}
+	set(set(f, "code", r.Code), "message", r.Message)
+	return set(f, "agent_id", v.agentID(r.Agent))
+}
+
+func checkpoint(c *event.Compare) fields {
+	values := make([]fields, 0, len(c.Values))
+	for _, voter := range c.Values {
+		values = append(values, fields{"node": voter.Node, "chain": hex.EncodeToString(voter.Chain[:])})
+	}
+	return fields{"index": c.Index, "values": values}
+}
+
+// decoded gives a body that has names of its own for JSON; nil when malformed.
+func decoded[T any](e *event.Event) any {
+	if body, ok := event.DecodeBody[T](e.Body); ok {
+		return body
+	}
+	return nil
+}

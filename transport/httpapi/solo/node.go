@@ -1,0 +1,264 @@
+package solo
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/fsm/segment"
+	"github.com/omnikernel/omnikernel/kernel"
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/state"
+)
+
+// Node is one replica. It offers what *cluster.Node offers.
+type Node struct {
+	group  *Group
+	at     int
+	kernel *kernel.Kernel
+	store  *segment.Store
+	peer   cluster.Peer
+
+	// Answer, when set, is asked before a command is proposed; what it returns
+	// is the answer instead. Set it before the node is used.
+	Answer func(event.Event) *cluster.Answer
+	// Unhealthy, when set, is why.
+	Unhealthy atomic.Pointer[string]
+
+	applied uint64 // guarded by the group's lock, as held and kernel are
+	held    bool
+
+	mu    sync.Mutex // guards what follows
+	root  *state.State
+	moved chan struct{} // closed when root changes
+}
+
+// Listens tells the group where the node's API is.
+func (n *Node) Listens(api string) {
+	n.group.mu.Lock()
+	defer n.group.mu.Unlock()
+	n.peer.API = api
+}
+
+// Hold keeps the replica from applying until Release.
+func (n *Node) Hold() {
+	n.group.mu.Lock()
+	defer n.group.mu.Unlock()
+	n.held = true
+}
+
+// Release lets it catch up.
+func (n *Node) Release() {
+	n.group.mu.Lock()
+	defer n.group.mu.Unlock()
+	n.held = false
+	n.catchUp()
+}
+
+// catchUp applies what the replica lacks. Called with the group's lock held.
+func (n *Node) catchUp() (last event.Outcome) {
+	if n.held {
+		return last
+	}
+	for ; n.applied < uint64(len(n.group.log)); n.applied++ {
+		e := n.group.log[n.applied]
+		applied := n.kernel.Apply(e.index, e.term, &e.event)
+		if err := n.store.Append(applied.Block, applied.Log); err != nil {
+			panic(err)
+		}
+		last = applied.Outcome
+	}
+	n.store.Publish()
+	n.publish()
+	return last
+}
+
+func (n *Node) publish() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.root = n.kernel.Publish()
+	close(n.moved)
+	n.moved = make(chan struct{})
+}
+
+func (n *Node) published() *state.State {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.root
+}
+
+// Propose commits one event, if this node leads.
+func (n *Node) Propose(ctx context.Context, e event.Event) cluster.Answer {
+	if n.Answer != nil {
+		if a := n.Answer(e); a != nil {
+			return *a
+		}
+	}
+	n.group.mu.Lock()
+	defer n.group.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return cluster.Answer{Verdict: cluster.Refused, Code: cluster.CodeTimeout, Detail: "the time was over"}
+	case n.group.leader < 0:
+		return cluster.Answer{Verdict: cluster.Refused, Code: cluster.CodeNoLeader, Detail: "an election is going on"}
+	case n.group.leader != n.at:
+		return cluster.Answer{
+			Verdict: cluster.Refused, Code: cluster.CodeNotLeader, Detail: "this node does not lead",
+			Leader: n.group.Nodes[n.group.leader].peer,
+		}
+	}
+	outcome := n.group.commit(e, n)
+	if outcome.Stored != 0 {
+		outcome = n.recall(outcome)
+	}
+	return cluster.Answer{Verdict: cluster.Applied, Outcome: outcome}
+}
+
+func (n *Node) recall(o event.Outcome) event.Outcome {
+	block, err := n.store.BlockAt(o.Stored - 1)
+	if err != nil {
+		panic(err)
+	}
+	for records := block.Records(); records.Next(); {
+		if bus.Kind(records.Record.Kind) != bus.Outcome {
+			continue
+		}
+		if first, ok := event.DecodeOutcome(records.Record.Body); ok {
+			first.Repeated = true
+			return *first
+		}
+	}
+	panic("solo: the block has no outcome")
+}
+
+// ProposeAll commits events in order.
+func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []cluster.Answer {
+	answers := make([]cluster.Answer, len(batch))
+	for i := range batch {
+		answers[i] = n.Propose(ctx, batch[i])
+	}
+	return answers
+}
+
+// Read waits until the replica is as far as c asks.
+func (n *Node) Read(ctx context.Context, c cluster.Consistency) (cluster.View, error) {
+	n.group.mu.Lock()
+	index, held := uint64(len(n.group.log)), n.held
+	n.group.mu.Unlock()
+	var lag time.Duration
+	if held {
+		lag = time.Hour
+	}
+	want := c.MinIndex
+	if c.Level == cluster.Linearizable {
+		want = max(want, index)
+	}
+	if c.Level == cluster.Stale && c.MaxLag > 0 && lag > c.MaxLag {
+		return cluster.View{}, n.behind("this node is further behind than was asked for")
+	}
+	for {
+		n.mu.Lock()
+		root, moved := n.root, n.moved
+		n.mu.Unlock()
+		if root.Index >= want {
+			return cluster.View{State: root, Node: n.peer.ID, Lag: lag}, nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return cluster.View{}, n.behind("this node has not applied the index that was asked for")
+		}
+	}
+}
+
+func (n *Node) behind(detail string) *cluster.ReadError {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return &cluster.ReadError{Code: cluster.CodeNotCaughtUp, Detail: detail, Applied: n.root.Index}
+}
+
+// Log is the replica's execution log.
+func (n *Node) Log() *segment.Store { return n.store }
+
+// MintSession makes a session id.
+func (n *Node) MintSession() (id [16]byte) {
+	n.group.mu.Lock()
+	now := n.group.wall()
+	n.group.mu.Unlock()
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(now)<<16)
+	copy(id[:6], ms[:])
+	_, _ = rand.Read(id[6:]) // never fails
+	return id
+}
+
+// Status tells of all replicas.
+func (n *Node) Status(context.Context) cluster.Status {
+	n.group.mu.Lock()
+	defer n.group.mu.Unlock()
+	status := cluster.Status{ClusterID: ClusterID, KernelID: "default", Term: n.group.term}
+	for i, other := range n.group.Nodes {
+		role := cluster.RoleFollower
+		if i == n.group.leader {
+			role, status.Leader = cluster.RoleLeader, other.peer.ID
+		}
+		log := other.kernel.Log()
+		status.Nodes = append(status.Nodes, cluster.NodeStatus{
+			ID: other.peer.ID, API: other.peer.API, Role: role, Term: n.group.term,
+			AppliedIndex: other.applied, CommitIndex: uint64(len(n.group.log)), BusSeq: log.NextSeq - 1,
+			Digest: hex.EncodeToString(log.Chain[:]), Agents: other.published().Agents.Len(), Healthy: true, Version: "test",
+		})
+	}
+	return status
+}
+
+// Transfer makes another node the leader: the named one, or the next.
+func (n *Node) Transfer(_ context.Context, to string) error {
+	n.group.mu.Lock()
+	defer n.group.mu.Unlock()
+	if n.group.leader != n.at {
+		return &consensus.Refusal{Code: consensus.NotLeader, Detail: "this node does not lead"}
+	}
+	for i, other := range n.group.Nodes {
+		if other.peer.ID == to || (to == "" && i != n.at) {
+			n.group.leader = i
+			n.group.term++
+			return nil
+		}
+	}
+	return &consensus.Refusal{Code: consensus.Unreachable, Detail: to + " is no other voter"}
+}
+
+// ID of the node.
+func (n *Node) ID() string { return n.peer.ID }
+
+// KernelID of the group.
+func (n *Node) KernelID() string { return "default" }
+
+// ClusterID of the group.
+func (n *Node) ClusterID() string { return ClusterID }
+
+// Leader is who leads.
+func (n *Node) Leader() (cluster.Peer, bool) {
+	n.group.mu.Lock()
+	defer n.group.mu.Unlock()
+	if n.group.leader < 0 {
+		return cluster.Peer{}, false
+	}
+	return n.group.Nodes[n.group.leader].peer, true
+}
+
+// Healthy is Unhealthy's reason.
+func (n *Node) Healthy() error {
+	if why := n.Unhealthy.Load(); why != nil {
+		return &cluster.ReadError{Code: cluster.CodeDiverged, Detail: *why}
+	}
+	return nil
+}

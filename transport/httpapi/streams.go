@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/omnikernel/omnikernel/transport/api"
+)
+
+// stream is an answer without an end of its own: a watch or an export. Every
+// piece has its own deadline, so that a reader that stops reading is noticed.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	options *Options
+	began   time.Time // of the piece that is being written
+	slow    bool      // a piece took longer than SlowAfter
+}
+
+// openStream takes a place among the streams; done gives it back.
+func (s *Server) openStream(w http.ResponseWriter) (st *stream, done func(), e *api.Error) {
+	if s.streams.Add(1) > int64(s.options.MaxStreams) {
+		s.streams.Add(-1)
+		return nil, nil, refused(api.CodeTooManyStreams, "", "the node serves as many streams as it takes", "ask another node")
+	}
+	st = &stream{w: w, control: http.NewResponseController(w), options: &s.options}
+	// A stream outlives the time in which a request must be sent.
+	_ = st.control.SetReadDeadline(time.Time{})
+	return st, func() { s.streams.Add(-1) }, nil
+}
+
+// piece sends bytes and waits until the connection took them. An error means
+// that the reader is gone.
+func (st *stream) piece(b []byte) error {
+	st.began = time.Now()
+	// A writer without deadlines is a test's recorder: it takes what it is given.
+	_ = st.control.SetWriteDeadline(st.began.Add(st.options.WriteTimeout))
+	if _, err := st.w.Write(b); err != nil {
+		return err
+	}
+	err := st.control.Flush()
+	st.slow = time.Since(st.began) > st.options.SlowAfter
+	return err
+}
