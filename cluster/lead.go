@@ -14,6 +14,11 @@ import (
 // applies is known to be committed, and reads may be served; then everything
 // that only a leader does begins.
 func (n *Node) lead(ctx context.Context, term uint64) {
+	select {
+	case <-n.joined:
+	case <-ctx.Done():
+		return
+	}
 	if !n.clockIsSound(ctx) {
 		return
 	}

@@ -30,6 +30,8 @@ type Node struct {
 	fsm   *fsm.FSM
 	group *consensus.Group
 
+	joined chan struct{} // closed when group is set: the first term may begin before
+
 	stamps   stampClock
 	proposal atomic.Uint64
 	runner   *runner
@@ -58,7 +60,7 @@ func prepare(c Config) (*Node, error) {
 	if c.Wall == nil {
 		c.Wall = time.Now
 	}
-	n := &Node{config: c, logger: c.Logger, started: time.Now(), stirred: newSignal()}
+	n := &Node{config: c, logger: c.Logger, started: time.Now(), stirred: newSignal(), joined: make(chan struct{})}
 	n.stamps.wall = c.Wall
 	for _, p := range c.Peers {
 		if p.ID == c.NodeID {
@@ -124,6 +126,7 @@ func (n *Node) join() (err error) {
 	if err != nil {
 		return fmt.Errorf("cluster: raft: %w", err)
 	}
+	close(n.joined)
 	return nil
 }
 

@@ -81,7 +81,7 @@ func TestFailoverTimes(t *testing.T) {
 	for _, heartbeat := range []time.Duration{300 * time.Millisecond, 200 * time.Millisecond} {
 		var times []time.Duration
 		synctest.Test(t, func(t *testing.T) {
-			for trial := range 40 {
+			for trial := range 24 {
 				c := newCluster(t, 3, func(c *Config) {
 					c.Timing = Timing{Heartbeat: heartbeat, Election: heartbeat, Lease: heartbeat}
 				})
@@ -200,7 +200,7 @@ func TestStuckDiskNeedsTheWatchdog(t *testing.T) {
 		c, leader, release := stuckCluster(t, Limits{})
 		answer := make(chan Outcome, 1)
 		go func() { answer <- leader.group().Propose(t.Context(), []byte("x")) }()
-		time.Sleep(10 * time.Minute)
+		time.Sleep(3 * time.Minute)
 		require.Empty(t, answer)
 		for _, n := range c.others(leader) {
 			require.Equal(t, "Follower", n.group().Status().State)

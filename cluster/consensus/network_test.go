@@ -149,6 +149,8 @@ func (p *port) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, err
 		return nil, errDown
 	}
 	select {
+	case <-p.done:
+		return nil, net.ErrClosed
 	case <-remote.done:
 		return nil, errDown
 	default:

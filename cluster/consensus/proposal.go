@@ -45,7 +45,8 @@ func (g *Group) Propose(ctx context.Context, data []byte) Outcome {
 
 // ProposeAll proposes in order, each an entry with an outcome of its own. Once
 // one is refused at the door, the rest is refused with the same code, so that
-// what is replicated is a prefix of what was asked in the order it was asked.
+// what is replicated is a prefix of what was asked in the order it was asked. A
+// batch longer than Limits.Queued ends with QueueFull.
 func (g *Group) ProposeAll(ctx context.Context, batch [][]byte) []Outcome {
 	type place struct {
 		t *tenure

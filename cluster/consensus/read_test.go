@@ -33,16 +33,16 @@ func TestReadsAreNeverStale(t *testing.T) {
 					clients.Go(func() { h.read(ctx, t, n) })
 				}
 			}
-			h.disturb(30 * time.Second)
+			h.disturb(20 * time.Second)
 			cancel()
 			clients.Wait()
 			h.cluster.close()
 			t.Logf("seed %d: %d writes, %d reads %d refused on a node that believed to lead",
 				seed, h.writes.Load(), h.reads.Load(), h.tempted.Load())
 			assert.Zero(t, h.stale.Load())
-			assert.Greater(t, h.writes.Load(), int64(1000))
-			assert.Greater(t, h.reads.Load(), int64(2000))
-			assert.Greater(t, h.tempted.Load(), int64(50), "the test must tempt a deposed leader")
+			assert.Greater(t, h.writes.Load(), int64(500))
+			assert.Greater(t, h.reads.Load(), int64(1000))
+			assert.Greater(t, h.tempted.Load(), int64(20), "the test must tempt a deposed leader")
 		})
 	}
 }

@@ -22,6 +22,9 @@ func (s *Server) routes() http.Handler {
 		if strings.HasPrefix(rt.path, kernelPath) {
 			handle = s.ofKernel(handle)
 		}
+		if rt.contentType != "" {
+			handle = s.noHead(handle)
+		}
 		mux.HandleFunc(rt.method+" "+rt.path, handle)
 		if methods[rt.path] == nil {
 			paths.HandleFunc(rt.path, http.NotFound)
@@ -56,6 +59,17 @@ func (s *Server) sameOrigin(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.origins.Check(r) != nil {
 			s.fail(w, refused(api.CodeCrossOrigin, "Origin", "a page from elsewhere may not send commands", ""))
+			return
+		}
+		next(w, r)
+	}
+}
+
+// noHead: a stream without a body would have no end.
+func (s *Server) noHead(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			s.wrongMethod(w, []string{http.MethodGet})
 			return
 		}
 		next(w, r)

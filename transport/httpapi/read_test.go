@@ -162,7 +162,6 @@ func TestPagesOfTheLog(t *testing.T) {
 	read("&consistency=session&min_index=" + fmt.Sprint(late.Index))
 	for i, r := range seen {
 		require.Equal(t, uint64(i+1), r.BusSeq)
-		assert.JSONEq(t, string(r.Body), string(r.Body))
 	}
 	assert.Equal(t, next, uint64(len(seen)+1))
 	assert.Equal(t, late.Index, seen[len(seen)-1].Index)

@@ -130,7 +130,7 @@ func (e *Endpoint) greet(raw net.Conn) {
 	_ = raw.SetDeadline(deadline)
 	conn, err := e.secureServer(ctx, raw)
 	if err != nil {
-		e.options.Logger.Warn("peer handshake failed", "remote", raw.RemoteAddr().String(), "error", err)
+		e.logFailure(raw.RemoteAddr(), err)
 		_ = pending.Close()
 		return
 	}
@@ -165,6 +165,17 @@ func (e *Endpoint) greet(raw net.Conn) {
 	_ = raw.SetDeadline(time.Time{})
 	shaken()
 	kernel.take(conn, h)
+}
+
+// logFailure tells about a TLS handshake that failed, once a minute per host.
+func (e *Endpoint) logFailure(remote net.Addr, err error) {
+	host, _, split := net.SplitHostPort(remote.String())
+	if split != nil {
+		host = remote.String()
+	}
+	if e.refusals.news(&Refused{Address: "from " + host, Code: Malformed}, time.Now()) {
+		e.options.Logger.Warn("peer handshake failed", "remote", remote.String(), "error", err)
+	}
 }
 
 // maxDrain bounds what is read and thrown away after a refusal, in bytes.

@@ -57,9 +57,8 @@ type servers struct {
 	t       testing.TB
 	nodes   []*server
 	members []consensus.Member
-	crash   bool
+	crash   bool // crash-fast failover is on
 	timing  consensus.Timing
-	options func(*raftstream.Options)
 }
 
 func startServers(t testing.TB, s *servers) *servers {
@@ -83,11 +82,7 @@ func startServers(t testing.TB, s *servers) *servers {
 }
 
 func (s *servers) listen(id, address string) *raftstream.Endpoint {
-	o := raftstream.Options{Listen: address, ClusterID: "c", NodeID: id}
-	if s.options != nil {
-		s.options(&o)
-	}
-	e, err := raftstream.Listen(o)
+	e, err := raftstream.Listen(raftstream.Options{Listen: address, ClusterID: "c", NodeID: id})
 	require.NoError(s.t, err)
 	return e
 }
