@@ -14,7 +14,7 @@ that ends, fails, or somebody ends it. start does the first three in one.
 What changes an agent's state is one command, exactly once: a retry after a lost
 answer gets the first answer. What may not be done in a state is refused with
 INVALID_TRANSITION, and nothing changes.`,
-		Args: cobra.NoArgs,
+		Args: onlySubcommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddGroup(

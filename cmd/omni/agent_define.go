@@ -60,10 +60,7 @@ func readAgent(name string, stdin io.Reader) (*agentfile.File, event.Define, err
 		return nil, define, err
 	}
 	if err := json.Unmarshal(f.Document(), &define); err != nil {
-		// The shape fits, so what is left is a word that a field does not know.
-		problem := &agentfile.Problem{File: f.Name, Field: "grants", Rule: err.Error()}
-		problem.Line, problem.Column, _ = f.At("grants")
-		return nil, define, problem
+		return nil, define, &agentfile.Problem{File: f.Name, Rule: err.Error()}
 	}
 	return f, define, nil
 }

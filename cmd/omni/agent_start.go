@@ -50,7 +50,7 @@ func newAgentStart(a *app) *cobra.Command {
 	addFileFlag(c, &file, "agent file, YAML or JSON; - is stdin")
 	addInputFlag(c, &input)
 	c.Flags().StringVar(&reason, "reason", "", "kept in the record")
-	c.Flags().BoolVar(&wait, "wait", false, "wait until the agent has ended, and print its result; exit 1 when it failed")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the agent has ended, or as a service has nothing left to do, and print its result; exit 1 when it failed")
 	return c
 }
 
@@ -76,7 +76,7 @@ func readInput(c *cobra.Command, text string) (value.Raw, error) {
 
 // await follows an agent to its end and prints what it came to.
 func (a *app) await(ctx context.Context, connection *client.Client, done api.Done) error {
-	agent, err := connection.Await(ctx, done.AgentID, client.Finished, client.MinIndex(done.Index))
+	agent, err := connection.Await(ctx, done.AgentID, ended, client.MinIndex(done.Index))
 	if err != nil {
 		return err
 	}
@@ -88,6 +88,13 @@ func (a *app) await(ctx context.Context, connection *client.Client, done api.Don
 	}
 	return &tell.Problem{Exit: api.ExitRefused, Code: tell.CodeAgentFailed, Message: failed(agent),
 		Hint: "omni agent history " + agent.AgentID + " tells what happened"}
+}
+
+// ended tells that an agent has come to rest: for ever, or, as a service does,
+// until somebody submits more.
+func ended(agent api.Agent) bool {
+	idle := agent.Mode == "service" && agent.State == "ACTIVE" && agent.Tick == nil && agent.Queued == 0
+	return idle || client.Finished(agent)
 }
 
 // failed says in a sentence why an agent has no result.

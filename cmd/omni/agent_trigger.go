@@ -22,7 +22,7 @@ var (
 	spawn = transition{
 		trigger: "spawn", done: "spawned", input: true,
 		short: "Give a defined agent its place and its first instruction",
-		long:  "DEFINED becomes SPAWNED: grants are in force, a place in the global queue is reserved.",
+		long:  "DEFINED becomes SPAWNED: its grants are in force, and a place in the global queue\nis reserved.",
 	}
 	activate = transition{
 		trigger: "activate", done: "activated",
@@ -47,7 +47,7 @@ var (
 	recoverFault = transition{
 		trigger: "recover", done: "recovering",
 		short: "Let a faulted agent try again",
-		long:  "FAULTED becomes RECOVERING: the failed tick runs again from its checkpoint. Only a TRANSIENT fault can be recovered.",
+		long:  "FAULTED becomes RECOVERING: the failed tick runs again from its checkpoint. Only\na TRANSIENT fault can be recovered.",
 	}
 	abandon = transition{
 		trigger: "abandon", done: "abandoned",
@@ -61,7 +61,7 @@ func newAgentTrigger(a *app, t transition) *cobra.Command {
 	c := &cobra.Command{
 		Use:     t.trigger + " ID",
 		Short:   t.short,
-		Long:    t.long,
+		Long:    t.short + ".\n\n" + t.long,
 		Example: "  omni agent " + t.trigger + ` 018f4e5c-0000-7000-8000-000000000001 --reason "because"`,
 		Args:    exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {

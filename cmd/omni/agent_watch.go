@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
 )
@@ -12,6 +13,7 @@ import (
 func newAgentWatch(a *app) *cobra.Command {
 	var from uint64
 	var kinds []string
+	var limit int
 	var node string
 	c := &cobra.Command{
 		Use:   "watch [ID]",
@@ -23,6 +25,9 @@ its node is gone. With -o json one record a line.`,
   omni agent watch 018f4e5c-0000-7000-8000-000000000001 --kind LIFECYCLE`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if limit < 0 {
+				return tell.Usage("", "--limit is %d, must not be negative", limit)
+			}
 			query := api.WatchQuery{From: from, Kinds: upper(kinds)}
 			if len(args) == 1 {
 				query.Agent = args[0]
@@ -36,11 +41,12 @@ its node is gone. With -o json one record a line.`,
 				return err
 			}
 			defer connection.Close()
-			return a.printRecords(c.Context(), connection.Watch(c.Context(), query, options...))
+			return a.printRecords(c.Context(), atMost(limit, connection.Watch(c.Context(), query, options...)))
 		},
 	}
 	c.Flags().Uint64Var(&from, "from", 0, "begin at this busSeq; 0 is what comes next")
 	c.Flags().StringArrayVar(&kinds, "kind", nil, "only records of this kind, such as LIFECYCLE; repeatable")
+	c.Flags().IntVar(&limit, "limit", 0, "end after so many records; 0 is never")
 	c.Flags().StringVar(&node, "node", "", "ask this node only, by id or address")
 	return c
 }

@@ -102,3 +102,17 @@ func exactly(names ...string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// onlySubcommands is the rule on arguments of a command that only groups
+// others.
+func onlySubcommands(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	c.SuggestionsMinimumDistance = 2
+	hint := c.CommandPath() + " --help"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + c.CommandPath() + " " + near[0] + "? " + hint
+	}
+	return tell.Usage(hint, "unknown command %q for %q", args[0], c.CommandPath())
+}

@@ -19,7 +19,7 @@ func newBenchCommand(a *app) *cobra.Command {
 		Long: `Measures throughput and latency of a running cluster. Latencies are corrected for
 coordinated omission: a stall counts for every operation that it would have met.
 The load and the cluster share the machine if they run on one.`,
-		Args: cobra.NoArgs,
+		Args: onlySubcommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newBenchCommands(a), newBenchSteps(a), newBenchReads(a))

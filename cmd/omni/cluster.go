@@ -12,7 +12,7 @@ func newClusterCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cluster",
 		Short: "The nodes: who leads, are they alike, hand leadership over",
-		Args:  cobra.NoArgs,
+		Args:  onlySubcommands,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newClusterStatus(a), newClusterTransfer(a))

@@ -24,7 +24,7 @@ directory. While clients write at a fixed pace, each round takes the leader away
 and measures the time until another leads and until the first write is accepted.
 At the end every acknowledged write must be there exactly once, and all nodes
 must have the same digest; otherwise the exit code is 1.`,
-		Args: cobra.NoArgs,
+		Args: onlySubcommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(

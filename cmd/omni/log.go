@@ -46,7 +46,7 @@ func newLogCommand(a *app) *cobra.Command {
 	}
 	c.Flags().StringVar(&query.Agent, "agent", "", "only records of this agent")
 	c.Flags().Uint64Var(&query.From, "from", 0, "begin at this busSeq")
-	c.Flags().IntVar(&query.Limit, "limit", 0, "at most so many records; 0 is all")
+	c.Flags().IntVar(&query.Limit, "limit", 0, "end after so many records; 0 is never")
 	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes")
 	c.Flags().StringVar(&node, "node", "", "ask this node only, by id or address")
 	c.AddCommand(newLogExport(a), newLogVerify(a))

@@ -46,7 +46,7 @@ compared with what the nodes report.`,
 			if err != nil {
 				return broken(err)
 			}
-			if err := a.tell.Data(found, func(p *tell.Page) { show.Verified(p, found.Summary, found.Agree, found.Differ) }); err != nil {
+			if err := a.tell.Data(found, func(p *tell.Page) { show.Verified(p, found.Summary, len(args) == 0, found.Agree, found.Differ) }); err != nil {
 				return err
 			}
 			if len(found.Differ) > 0 {

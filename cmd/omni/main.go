@@ -11,6 +11,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	exit := run(ctx, os.Args[1:], tell.New(os.Stdout, os.Stderr))
 	stop()
 	os.Exit(int(exit))

@@ -16,6 +16,9 @@ func run(ctx context.Context, args []string, teller *tell.Teller) api.Exit {
 	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if a.output == string(tell.JSON) {
+		teller.Format = tell.JSON // though the call may have failed before enter
+	}
 	var known *tell.Problem
 	if err != nil && !a.entered && !errors.As(err, &known) {
 		// What fails before a command begins is the call itself.
@@ -32,7 +35,7 @@ func newRoot(a *app) *cobra.Command {
 		Long:          longHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          onlySubcommands,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 		CompletionOptions: cobra.CompletionOptions{
 			HiddenDefaultCmd: true,
@@ -54,9 +57,9 @@ func newRoot(a *app) *cobra.Command {
 	}
 	add(groupBegin, newDemoCommand(a), newDevCommand(a))
 	add(groupWork, newAgentCommand(a), newLogCommand(a))
-	add(groupOperate, newServerCommand(), newClusterCommand(a))
+	add(groupOperate, newClusterCommand(a), newServerCommand(), newVersionCommand(a))
 	add(groupMeasure, newDrillCommand(a), newBenchCommand(a))
-	root.AddCommand(newVersionCommand(a))
+	root.SetHelpCommandGroupID(groupBegin)
 	a.noteEntry(root)
 	return root
 }

@@ -40,6 +40,7 @@ type serverFlags struct {
 	crashFast             bool
 	logLevel              string
 	tls                   tlsFiles
+	pprofAddr             string
 }
 
 func newServerCommand() *cobra.Command {
@@ -71,8 +72,9 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.StringArrayVar(&f.peers, "peer", nil, "ID=RAFT=APIURL of a node, once for each")
 	flags.StringVar(&f.store, "store", "bolt", "the Raft log's store: bolt or wal")
 	flags.IntVar(&f.timing, "timing", 1, "multiplier of all Raft times, 1 to 10, for slow or loaded machines")
-	flags.BoolVar(&f.crashFast, "crash-fast", false, "elect at once when the leader's process is gone and its host lives")
+	flags.BoolVar(&f.crashFast, "crash-fast", true, "elect at once when the leader's process is gone and its host lives")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
+	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
 	flags.StringVar(&f.tls.key, "tls-key", "", "the certificate's key")
 	flags.StringVar(&f.tls.ca, "tls-ca", "", "the authority that signed every node's certificate")
@@ -102,6 +104,9 @@ func runServer(ctx context.Context, f serverFlags) error {
 	logger := hclog.New(&hclog.LoggerOptions{Name: f.node, Level: hclog.LevelFromString(f.logLevel), Output: os.Stderr})
 	secured, err := f.tls.config()
 	if err != nil {
+		return err
+	}
+	if err := serveProfiles(f.pprofAddr, logger); err != nil {
 		return err
 	}
 	api, err := net.Listen("tcp", f.apiAddr)

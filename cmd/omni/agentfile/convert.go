@@ -76,6 +76,9 @@ func (c *converter) fits(n *yaml.Node, shape *Shape, field string) *Problem {
 	case list:
 		ok = n.Kind == yaml.SequenceNode
 	}
+	if ok && shape.words != nil && !slices.Contains(shape.words, n.Value) {
+		return c.problem(n, field, "must be one of "+strings.Join(shape.words, ", "), "")
+	}
 	if ok {
 		return nil
 	}

@@ -73,6 +73,7 @@ func TestRefusesWithPlaceFieldAndRule(t *testing.T) {
 		{"null", "name:\n", "f.yaml:1:6: name: must be text, not empty"},
 		{"text for a mapping", "program: hello\n", "f.yaml:1:10: program: must be a mapping, not text"},
 		{"text for an integer", "grants: [{not_after_ms: soon}]\n", "f.yaml:1:25: grants[0].not_after_ms: must be an integer, not text"},
+		{"unknown word", "grants: [{effect: MAYBE}]\n", "f.yaml:1:19: grants[0].effect: must be one of ALLOW, DENY, ESCALATE"},
 		{"anchor", "program: &p {kind: A}\n", "f.yaml:1:10: program: anchors (&name) are not allowed"},
 		{"alias", "program: {payload: {a: [1], b: *a}}\n", "f.yaml: is not YAML: unknown anchor 'a' referenced"},
 		{"alias of an anchor", "program: {a: &x 1, b: *x}\n", "f.yaml:1:14: program.a: anchors (&name) are not allowed"},

@@ -6,6 +6,7 @@ type Shape struct {
 	members map[string]*Shape // of an object: nothing else is known
 	aliases map[string]string // of an object: what people write instead
 	item    *Shape            // of a list
+	words   []string          // of text: no other is known; nil for any
 }
 
 type kind uint8
@@ -42,7 +43,7 @@ var Agent = &Shape{
 		"labels":    aTexts,
 		"env":       aTexts,
 		"grants": {kind: list, item: &Shape{kind: object, members: map[string]*Shape{
-			"effect": aText, "action": aText, "resource": aText, "not_after_ms": aInteger,
+			"effect": {kind: text, words: []string{"ALLOW", "DENY", "ESCALATE"}}, "action": aText, "resource": aText, "not_after_ms": aInteger,
 		}}},
 		"program": instruction,
 	},

@@ -17,11 +17,14 @@ func Reads(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	consistency := client.Consistency(o.Consistency)
+	if _, err := o.Client.Agent(ctx, done.AgentID, consistency); err != nil {
+		return Report{}, err // a wrong word, say
+	}
 	status, err := o.Client.Status(ctx)
 	if err != nil {
 		return Report{}, err
 	}
-	consistency := client.Consistency(o.Consistency)
 	workers := o.measure(ctx, func(ctx context.Context, w *worker, n int) (uint64, error) {
 		node := status.Nodes[n%len(status.Nodes)]
 		_, err := w.client.Agent(ctx, done.AgentID, consistency, client.Node(node.API))

@@ -55,6 +55,9 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	ready, cancel := context.WithTimeout(ctx, options.StartTimeout)
 	defer cancel()
 	if err := c.awaitReady(ready); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err() // nobody wants it any more
+		}
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil

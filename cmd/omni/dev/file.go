@@ -31,7 +31,7 @@ const FileName = "dev.json"
 const maxFileBytes = 1 << 20
 
 // APIs lists the base URLs of the nodes.
-func (f *File) APIs() []string {
+func (f File) APIs() []string {
 	urls := make([]string, 0, len(f.Nodes))
 	for _, node := range f.Nodes {
 		urls = append(urls, node.API)
@@ -40,7 +40,7 @@ func (f *File) APIs() []string {
 }
 
 // Find looks a node up by its id.
-func (f *File) Find(id string) (Node, bool) {
+func (f File) Find(id string) (Node, bool) {
 	for _, node := range f.Nodes {
 		if node.ID == id {
 			return node, true

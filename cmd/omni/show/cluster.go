@@ -92,13 +92,17 @@ func Export(p *tell.Page, s logexport.Summary) {
 	p.Line("%s", p.Faint("chain "+s.Chain))
 }
 
-// Verified shows a verified log and what the nodes say of its end.
-func Verified(p *tell.Page, s logexport.Summary, agree, differ []string) {
+// Verified shows a verified log and, when it was read from a cluster, what the
+// nodes say of its end.
+func Verified(p *tell.Page, s logexport.Summary, live bool, agree, differ []string) {
 	Export(p, s)
 	switch {
+	case !live:
 	case len(differ) > 0:
 		p.Line("%s", p.Bad("not the digest of "+strings.Join(differ, ", ")+" at this index"))
 	case len(agree) > 0:
 		p.Line("the digest of %s at this index", strings.Join(agree, ", "))
+	default:
+		p.Line("%s", p.Warn("the log moves on: its end was compared with no node"))
 	}
 }

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
@@ -22,7 +23,16 @@ func Record(p *tell.Page, r api.Record) {
 	if r.Step > 0 {
 		place += fmt.Sprintf(" step %d", r.Step)
 	}
-	p.Line("%d %s %s%s %s", r.BusSeq, p.Faint(when(r.AtMillis)), p.Bold(r.Kind), place, p.Faint(clip(string(r.Body))))
+	p.Line("%d %s %s%s %s", r.BusSeq, p.Faint(when(r.AtMillis)), p.Bold(kind(r)), place, p.Faint(clip(string(r.Body))))
+}
+
+// kind of a record; of an event, which one.
+func kind(r api.Record) string {
+	var body struct{ Event string }
+	if r.Kind == "EVENT" && json.Unmarshal(r.Body, &body) == nil {
+		return r.Kind + " " + body.Event
+	}
+	return r.Kind
 }
 
 // clip cuts text for a line, at a rune's boundary.

@@ -54,16 +54,17 @@ func (p *Page) Table(headings []string, rows [][]string) {
 	}
 }
 
+// row adds one row, without blanks behind its last word.
 func (p *Page) row(cells []string, widths []int, dress func(string) string) {
-	for i, cell := range cells {
-		last := i == len(cells)-1
-		if !last {
-			cell = pad(cell, widths[i])
+	end := len(cells)
+	for end > 0 && cells[end-1] == "" {
+		end--
+	}
+	for i, cell := range cells[:end] {
+		if i < end-1 {
+			cell = pad(cell, widths[i]) + "  "
 		}
 		p.WriteString(dress(cell))
-		if !last {
-			p.WriteString("  ")
-		}
 	}
 	p.WriteByte('\n')
 }
