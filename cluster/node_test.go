@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/kernel/config"
@@ -27,6 +28,7 @@ type trio struct {
 	t         testing.TB
 	wall      map[int]func() time.Time
 	adapters  []tools.Adapter
+	store     raftstore.Kind
 	peers     []cluster.Peer
 	dirs      []string
 	nodes     []*cluster.Node
@@ -69,6 +71,7 @@ func (c *trio) start(i int) {
 		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
 		Fatal:  func(err error) { c.t.Errorf("node %d: %v", i+1, err) },
 		Wall:   c.wall[i],
+		Store:  c.store,
 		Logger: hclog.NewNullLogger(),
 	})
 	require.NoError(c.t, err)
@@ -121,7 +124,13 @@ func start(t *testing.T, id string) event.Event {
 // Three replicas carry an agent through its life, the leader runs its calls,
 // and every node ends with the same digest; after a restart too (CL-4, LO-3).
 func TestThreeNodesRunAnAgent(t *testing.T) {
-	c := newTrio(t)
+	for _, store := range []raftstore.Kind{raftstore.Bolt, raftstore.WAL} {
+		t.Run(string(store), func(t *testing.T) { threeNodesRunAnAgent(t, store) })
+	}
+}
+
+func threeNodesRunAnAgent(t *testing.T, store raftstore.Kind) {
+	c := newTrio(t, func(c *trio) { c.store = store })
 	id := "018f4e5c-0000-7000-8000-000000000001"
 	answer := c.nodes[c.leader()].Propose(t.Context(), start(t, id))
 	require.Equal(t, cluster.Applied, answer.Verdict, "%+v", answer)

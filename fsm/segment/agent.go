@@ -46,13 +46,13 @@ func (r *reader) agentBlock(agent uint32, position uint64) (logging.Block, uint6
 }
 
 // AgentHistory visits the blocks that touch an agent and hold records from
-// busSeq fromSeq on, oldest first. last is the pointer in the agent's row. In
-// sealed segments it asks the sidecar index; in what is not sealed it follows
-// the pointers.
+// busSeq fromSeq on, oldest first, up to the one that last, the pointer in the
+// agent's row, points to. In sealed segments it asks the sidecar index; in what
+// is not sealed it follows the pointers.
 func (s *Store) AgentHistory(agent uint32, last, fromSeq uint64, visit Visit) error {
 	s.mu.Lock()
 	err := s.readable()
-	floor, sealed := s.floor, s.end.Sealed
+	floor, end, sealed := s.floor, s.published, s.end.Sealed
 	var boundary uint64
 	if err == nil {
 		boundary = s.live[0].start
@@ -63,6 +63,8 @@ func (s *Store) AgentHistory(agent uint32, last, fromSeq uint64, visit Visit) er
 		return err
 	case fromSeq < floor.seq:
 		return &HistoryBehindError{FirstSeq: floor.seq}
+	case last > end.position:
+		return &AheadError{NextSeq: end.seq}
 	}
 	r := s.reader(aheadSingle)
 	defer r.close()
@@ -70,7 +72,7 @@ func (s *Store) AgentHistory(agent uint32, last, fromSeq uint64, visit Visit) er
 	if err != nil {
 		return err
 	}
-	for i := 0; older && i < len(sealed) && sealed[i].Start < boundary; i++ {
+	for i := 0; older && i < len(sealed) && sealed[i].Start < min(boundary, last); i++ {
 		entry := sealed[i]
 		if entry.LastSeq < fromSeq || entry.End() <= floor.position {
 			continue
@@ -79,7 +81,10 @@ func (s *Store) AgentHistory(agent uint32, last, fromSeq uint64, visit Visit) er
 		if err != nil {
 			return err
 		}
-		if more, err := r.visitAll(agent, x.positions(agent), fromSeq, visit); err != nil || !more {
+		// What came after last may be sealed already, and not even published.
+		positions := x.positions(agent)
+		upTo, _ := slices.BinarySearch(positions, last)
+		if more, err := r.visitAll(agent, positions[:upTo], fromSeq, visit); err != nil || !more {
 			return err
 		}
 	}

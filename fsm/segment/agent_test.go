@@ -76,7 +76,16 @@ func TestAgentHistories(t *testing.T) {
 	requireAgents(t, s, blocks[:70], 0)
 	syncAll(t, s)
 	requireAgents(t, s, blocks[:70], 0)
-	appendAll(t, s, blocks[70:])
+	// What is appended, even sealed, but not published is not seen.
+	for i := 70; i < 120; i++ {
+		require.NoError(t, s.Append(blocks[i].raw, &blocks[i].after))
+	}
+	syncAll(t, s)
+	requireAgents(t, s, blocks[:70], 0)
+	_, last := touching(t, blocks, 1)
+	var ahead *AheadError
+	require.ErrorAs(t, s.AgentHistory(1, last, 1, nil), &ahead)
+	s.Publish()
 	requireAgents(t, s, blocks, 0)
 	require.NoError(t, s.Close())
 	s = openAt(t, dir, blocks[119].after)
@@ -136,4 +145,5 @@ func TestStrayPointer(t *testing.T) {
 	}
 	var ahead *AheadError
 	require.ErrorAs(t, s.AgentBlocks(3, logging.PointerTo(blocks[39].after.Position), visit), &ahead)
+	require.ErrorAs(t, s.AgentHistory(3, logging.PointerTo(blocks[39].after.Position), 1, visit), &ahead)
 }

@@ -253,3 +253,22 @@ func TestZeroedPages(t *testing.T) {
 		require.Positive(t, status.CutBytes)
 	}
 }
+
+// Comparing ends with the last stored block, also when that one ended a segment.
+func TestComparingEnds(t *testing.T) {
+	blocks := history(18, small, 60)
+	boundary := slices.IndexFunc(blocks, func(w written) bool { return len(w.after.Sealed) == 3 })
+	require.Equal(t, blocks[boundary].after.Position, blocks[boundary].after.Tail.Start)
+	for _, last := range []int{boundary - 1, boundary, boundary + 1} {
+		dir := logOf(t, blocks[:last+1])
+		s := openAt(t, dir, logging.Genesis("default"))
+		appendAll(t, s, blocks[:last])
+		require.True(t, s.Status().Comparing)
+		appendAll(t, s, blocks[last:last+1])
+		assert.False(t, s.Status().Comparing)
+		assert.Equal(t, blocks[last].after.Position, s.Status().KeptBytes)
+		assert.Zero(t, s.Status().CutBytes)
+		appendAll(t, s, blocks[last+1:])
+		requireLog(t, s, 1, blocks)
+	}
+}

@@ -3,6 +3,7 @@ package segment
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -98,6 +99,13 @@ func TestResumeOnAnotherLog(t *testing.T) {
 		"changed header": func() logging.Tables {
 			x := others[29].after
 			x.Tail.ChainIn[0] ^= 1
+			return x
+		}(),
+		"changed header of an empty tail": func() logging.Tables {
+			i := slices.IndexFunc(others, func(w written) bool { return w.after.Tail.Start == w.after.Position })
+			x := others[i].after
+			x.Tail.ChainIn[0] ^= 1
+			x.Chain = x.Tail.ChainIn
 			return x
 		}(),
 	} {

@@ -26,7 +26,7 @@
 // memory.
 //
 // Whatever Append, Sync or Close answers as an error, other than the context's
-// own, is final: nothing is written after it, and the node must stop. A failed
+// own, is final: nothing is appended after it, and the node must stop. A failed
 // fsync is never tried again, since the kernel may have dropped the pages. Failed
 // tells a supervisor at once.
 //

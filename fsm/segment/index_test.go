@@ -106,6 +106,54 @@ func TestSidecarRebuilt(t *testing.T) {
 	check(t, want[name(at.Sealed[2].Start, indexSuffix)], true)
 }
 
+// A sidecar belongs to one segment, one content of it, and one beginning.
+func TestSidecarBelongs(t *testing.T) {
+	blocks := history(56, small, 60)
+	dir := directory(logOf(t, blocks))
+	entry := blocks[59].after.Sealed[1]
+	b, err := buildIndex(dir, &entry, entry.Start)
+	require.NoError(t, err)
+	x, ok := parseIndex(b)
+	require.True(t, ok)
+	assert.True(t, x.belongs(&entry, entry.Start))
+	assert.False(t, x.belongs(&entry, entry.Start+1))
+	for _, change := range []func(e *logging.Segment){
+		func(e *logging.Segment) { e.Start++ },
+		func(e *logging.Segment) { e.Bytes++ },
+		func(e *logging.Segment) { e.ChainOut[31] ^= 1 },
+	} {
+		other := entry
+		change(&other)
+		assert.False(t, x.belongs(&other, entry.Start))
+	}
+	// A sound segment that is not the one in the manifest has no index.
+	entry.ChainOut[0] ^= 1
+	_, err = buildIndex(dir, &entry, entry.Start)
+	assert.Equal(t, &CorruptError{Position: entry.Start, Err: errOtherChain}, err)
+}
+
+// Marks are set at the first block and then every 64 KiB, and lead to a block at
+// or before what is sought.
+func TestMarks(t *testing.T) {
+	l := newLive(logging.Head{FirstSeq: 10, Start: 1000})
+	_, ok := l.seek(10)
+	assert.False(t, ok)
+	for i := range uint64(1000) {
+		l.note(1000+i*1024, 10+i*2)
+	}
+	assert.Len(t, l.marks, 16)
+	for i := range uint64(1000) {
+		for seq := 10 + i*2; seq < 12+i*2; seq++ {
+			position, ok := l.seek(seq)
+			require.True(t, ok)
+			require.LessOrEqual(t, position, 1000+i*1024)
+			require.Less(t, 1000+i*1024-position, uint64(markEvery))
+		}
+	}
+	_, ok = l.seek(9)
+	assert.False(t, ok)
+}
+
 // A sidecar whose checksum is right and whose lists are nonsense never panics.
 func FuzzParseIndex(f *testing.F) {
 	blocks := history(54, small, 30)

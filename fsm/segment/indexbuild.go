@@ -15,6 +15,9 @@ import (
 // buildIndex reads a sealed segment from the position from on and gives the
 // bytes of its sidecar. A damaged segment is a *CorruptError.
 func buildIndex(d directory, entry *logging.Segment, from uint64) ([]byte, error) {
+	if from >= entry.End() {
+		return nil, &CorruptError{Position: entry.Start, Err: errNoBlock}
+	}
 	f, err := os.Open(d.path(entry.Start, segmentSuffix))
 	if err != nil {
 		return nil, fmt.Errorf("index segment: %w", err)

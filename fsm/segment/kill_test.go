@@ -38,7 +38,7 @@ func writeUntilKilled(dir string) {
 		}
 		s.Publish()
 	}
-	select {} // wait for the signal with everything still open
+	time.Sleep(deadline) // for the signal, with everything still open; not for ever
 }
 
 // A process that is killed with SIGKILL at any moment leaves a log that is gone

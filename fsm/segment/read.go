@@ -8,6 +8,9 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
 
+// errMissing: the log does not hold the record that comes next.
+var errMissing = errors.New("records are missing before this block")
+
 // Visit is handed a block and its position, and tells whether to go on. The
 // block is valid only during the call.
 type Visit func(position uint64, block *logging.Block) (more bool)
@@ -46,6 +49,9 @@ func (s *Store) ReadFrom(seq uint64, visit Visit) (next uint64, err error) {
 		if b.LastSeq() < seq {
 			continue
 		}
+		if b.FirstSeq > next {
+			return next, r.corrupt(at, errMissing)
+		}
 		next = b.LastSeq() + 1
 		if !visit(at, &b) {
 			break
@@ -77,6 +83,10 @@ func (s *Store) bounds() (end, floor bound, err error) {
 // lies within the bounds.
 func (s *Store) seek(seq uint64) (uint64, error) {
 	s.mu.Lock()
+	if seq < s.floor.seq { // a Reset came between
+		defer s.mu.Unlock()
+		return 0, &HistoryBehindError{FirstSeq: s.floor.seq}
+	}
 	if i := sort.Search(len(s.live), func(i int) bool { return s.live[i].firstSeq > seq }); i > 0 {
 		position, ok := s.live[i-1].seek(seq)
 		s.mu.Unlock()

@@ -275,3 +275,34 @@ func TestResetBelowAnOlderGap(t *testing.T) {
 		requireBehind(t, s, blocks, older)
 	}
 }
+
+// Readers lose sight of history before Reset touches a file, and what a reader
+// then finds wrong in files that were exchanged is no corruption.
+func TestResetWithdrawsHistoryFirst(t *testing.T) {
+	blocks := history(38, small, 60)
+	at := middleOf(t, blocks)
+	var s *Store
+	watching, looked := false, false
+	s, err := open(t.TempDir(), testOptions(), func(path string) (handle, error) {
+		if watching {
+			looked = true
+			_, err := s.BlockAt(0)
+			assert.Equal(t, &HistoryBehindError{FirstSeq: blocks[at].before.NextSeq}, err)
+		}
+		return openFile(path)
+	})
+	require.NoError(t, err)
+	defer s.Close()
+	require.NoError(t, s.Resume(logging.Genesis("default")))
+	appendAll(t, s, blocks[:3])
+	syncAll(t, s)
+	r := s.reader(aheadSingle)
+	defer r.close()
+	_, err = r.block(0)
+	require.NoError(t, err)
+	require.IsType(t, &CorruptError{}, r.corrupt(0, errNoBlock))
+	watching = true
+	require.NoError(t, s.Reset(blocks[at].before))
+	require.True(t, looked)
+	require.Equal(t, &HistoryBehindError{FirstSeq: blocks[at].before.NextSeq}, r.corrupt(0, errNoBlock))
+}
