@@ -98,7 +98,7 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.log, err = segment.Open(filepath.Join(n.kernelDir(), "log"), segment.Options{
-		Owner: segment.Owner(c.ClusterID, c.KernelID), Logger: n.logger.Named("log"),
+		Owner: segment.Owner(c.ClusterID, c.KernelID), FlushEvery: logFlushEvery, Logger: n.logger.Named("log"),
 	})
 	if err != nil {
 		return fmt.Errorf("cluster: execution log: %w", err)
