@@ -2,10 +2,12 @@ package kernel
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/state"
 )
 
 // Inject publishes records with no reaction between or after them: the only
@@ -65,3 +67,11 @@ func HasApplier(k bus.Kind) bool { return routes[k].apply != nil }
 
 // Reactions is the number of flows that react to a kind of record.
 func Reactions(k bus.Kind) int { return len(routes[k].react) }
+
+// RootOf is a snapshot's root section in some format.
+func RootOf(format uint32, s *state.State) []byte {
+	return event.Encode(root{Format: format, Config: s.Config, Clock: s.Clock, Index: s.Index, Term: s.Term})
+}
+
+// BootedBody is the body of a KernelBooted record.
+func BootedBody(c *config.Config) bus.Body { return &booted{*c} }

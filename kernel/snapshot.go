@@ -144,7 +144,8 @@ func NewRestorer() *Restorer { return &Restorer{s: state.New("")} }
 
 // Add takes the next section in.
 func (r *Restorer) Add(one Section) error {
-	if one.Kind < r.last || (r.last == 0 && one.Kind != sectionRoot) || (one.Kind == r.last && one.Kind <= sectionLog) {
+	// The root and the log come first, once each; everything else in order.
+	if r.last < sectionLog && one.Kind != r.last+1 || r.last >= sectionLog && one.Kind <= sectionLog || one.Kind < r.last {
 		return ErrSnapshotBroken
 	}
 	r.last = one.Kind

@@ -40,12 +40,12 @@ func TestFailover(t *testing.T) {
 
 		began := time.Now()
 		c.crash(first)
-		second := c.leader(first)
+		c.leader(first)
 		require.Less(t, time.Since(began), 2*time.Second)
 		write(50)
 		c.start(first)
 
-		second = c.leader()
+		second := c.leader()
 		began = time.Now()
 		c.network.isolate(second.address())
 		c.leader(second)

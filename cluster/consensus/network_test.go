@@ -105,8 +105,7 @@ func (n *network) heal() {
 	}
 }
 
-func (p *port) Addr() net.Addr    { return address(p.address) }
-func (p *port) advertise() string { return p.address }
+func (p *port) Addr() net.Addr { return address(p.address) }
 
 type address string
 

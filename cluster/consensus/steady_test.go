@@ -69,7 +69,7 @@ func deposeThenApply(t *testing.T, wrap func(*raft.NetworkTransport) raft.Transp
 		id, address := []byte(members[follower].ID), []byte(members[follower].Address)
 		heartbeat := &raft.AppendEntriesRequest{
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: id, Addr: address},
-			Term:      term + 1, Leader: address,
+			Term:      term + 1,
 		}
 		var response raft.AppendEntriesResponse
 		leaderAddress, leaderID := leader.LeaderWithID()

@@ -13,6 +13,7 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	wal "github.com/hashicorp/raft-wal"
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 const (
@@ -65,7 +66,7 @@ func openBolt(path string, lockTimeout time.Duration) (backend, error) {
 		return nil, fmt.Errorf("look for the raft log: %w", err)
 	}
 	store, err := raftboltdb.New(options)
-	if errors.Is(err, bbolt.ErrTimeout) {
+	if errors.Is(err, bbolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("%s: %w", path, ErrBusy)
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,13 +73,12 @@ func inFile(err error, f *agentfile.File, prefix string) error {
 	if f == nil || !errors.As(err, &said) || said.Field == "" {
 		return err
 	}
-	field := said.Field
-	if len(field) > len(prefix) && field[:len(prefix)] == prefix {
-		field = field[len(prefix):]
-	}
-	line, column, ok := f.At(field)
+	line, column, ok := f.At(strings.TrimPrefix(said.Field, prefix))
 	if !ok {
 		return err
 	}
-	return &tell.InFile{Err: err, File: f.Name, Line: line, Column: column}
+	here := *said
+	here.Field = strings.TrimPrefix(said.Field, prefix)
+	here.Message = strings.Replace(said.Message, said.Field, here.Field, 1)
+	return &tell.InFile{Err: &here, File: f.Name, Line: line, Column: column}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/omnikernel/omnikernel/cmd/omni/drill"
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
-	"github.com/omnikernel/omnikernel/transport/client"
 )
 
 func newDrillCommand(a *app) *cobra.Command {
@@ -31,7 +30,7 @@ must have the same digest; otherwise the exit code is 1.`,
 		newDrill(a, drill.KillLeader, "SIGKILL the leader, round by round",
 			"The leader's process is killed; whoever runs the cluster starts it again."),
 		newDrill(a, drill.PauseLeader, "SIGSTOP the leader for 1 to 10 heartbeats, round by round",
-			"The leader's process is paused and goes on afterwards, not knowing that time went by. Meanwhile\nreaders check that no linearizable read misses a write that was acknowledged before it began."),
+			"The leader's process is paused and goes on afterwards, not knowing that time went\nby. Meanwhile readers check that no linearizable read misses a write that was\nacknowledged before it began."),
 		newDrill(a, drill.Transfer, "Hand leadership over, round by round",
 			"Leadership goes to the best follower in good order."),
 	)
@@ -119,15 +118,5 @@ func (a *app) drill(ctx context.Context, o drill.Options, serverFlags []string) 
 		defer func() { err = errors.Join(err, cluster.Stop()) }()
 		o.Nodes = cluster
 	}
-	file := o.Nodes.File()
-	// A node that does not answer is left soon for another: it may be paused.
-	o.Client, err = client.New(file.APIs(), client.Options{Kernel: file.KernelID, Timeout: o.Timeout, Attempt: attempt})
-	if err != nil {
-		return report, err
-	}
-	defer o.Client.Close()
 	return drill.Run(ctx, o)
 }
-
-// attempt bounds one request of a drill.
-const attempt = 500 * time.Millisecond

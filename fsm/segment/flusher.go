@@ -28,7 +28,7 @@ func (s *Store) flushLoop() {
 			due, last = true, true
 		}
 		if err := s.flush(due); err != nil {
-			s.fail(err)
+			_ = s.fail(err) // sticky: Err and the next Append tell it
 			return
 		}
 		if last {

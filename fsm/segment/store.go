@@ -142,7 +142,7 @@ func (s *Store) Close() error {
 	defer s.files.Unlock()
 	if s.tail != nil {
 		if err := s.tail.Close(); err != nil {
-			s.fail(fmt.Errorf("close segment: %w", err))
+			_ = s.fail(fmt.Errorf("close segment: %w", err)) // told by Err, below
 		}
 		s.tail = nil
 	}

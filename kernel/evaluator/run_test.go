@@ -3,7 +3,6 @@ package evaluator_test
 import (
 	"fmt"
 	"strings"
-	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
@@ -157,11 +156,4 @@ func showFailure(f *failure.Failure) string {
 // echo answers every call with its arguments.
 func echo(_ int, call evaluator.Call) evaluator.Answer {
 	return evaluator.Answer{OK: true, Value: call.Args}
-}
-
-// result runs a program that ends with a value and returns it as JSON.
-func result(t testing.TB, src string, ctx evaluator.Context) string {
-	o := run(t, compile(t, src), ctx, echo, resuming)
-	require.Equal(t, evaluator.PureValue, o.last.Kind, o.show())
-	return string(o.last.Value.AppendJSON(nil))
 }

@@ -34,6 +34,17 @@ func (s Session) OpenedAt() int64 {
 // Present reports whether the command belongs to a session.
 func (s Session) Present() bool { return s.ID != [16]byte{} }
 
+// decode reads a session that may be absent. An id of zeros is absent, and is
+// written in that way only: one event has one encoding.
+func (s *Session) decode(d *bus.Decoder) (ok bool) {
+	if !d.Bool() {
+		return true
+	}
+	d.Fixed(s.ID[:])
+	s.Seq, s.Floor = d.Uint(), d.Uint()
+	return s.Present()
+}
+
 // Event is one committed Raft log entry (EV-1, EV-2).
 type Event struct {
 	Kind           Kind
@@ -98,12 +109,9 @@ func Decode(b []byte) (Event, error) {
 	d := bus.NewDecoder(content[1:])
 	kind := d.Uint()
 	e := Event{Wall: d.Int(), Principal: d.Text()}
-	if d.Bool() {
-		d.Fixed(e.Session.ID[:])
-		e.Session.Seq, e.Session.Floor = d.Uint(), d.Uint()
-	}
+	session := e.Session.decode(d)
 	e.IdempotencyKey, e.Proposal, e.Body = d.Text(), d.Uint(), d.Bytes()
-	if !d.Done() || kind > 1<<16-1 {
+	if !d.Done() || !session || kind > 1<<16-1 {
 		return Event{}, ErrMalform
 	}
 	e.Kind = Kind(kind)

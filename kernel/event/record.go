@@ -26,11 +26,9 @@ func (r *Recorded) AppendTo(dst []byte) []byte {
 // DecodeRecorded reads the body of an Event record.
 func DecodeRecorded(raw []byte) (*Recorded, bool) {
 	d := bus.NewDecoder(raw)
-	e := &Event{Kind: Kind(d.Uint()), Wall: d.Int(), Principal: d.Text()}
-	if d.Bool() {
-		d.Fixed(e.Session.ID[:])
-		e.Session.Seq, e.Session.Floor = d.Uint(), d.Uint()
-	}
+	kind := d.Uint()
+	e := &Event{Kind: Kind(kind), Wall: d.Int(), Principal: d.Text()}
+	session := e.Session.decode(d)
 	e.IdempotencyKey, e.Body = d.Text(), d.Bytes()
-	return &Recorded{Event: e}, d.Done()
+	return &Recorded{Event: e}, d.Done() && session && kind <= 1<<16-1
 }

@@ -2,9 +2,9 @@ package kerneltest
 
 import (
 	"bytes"
-	"testing"
 
 	"github.com/omnikernel/omnikernel/kernel"
+	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -21,6 +21,7 @@ func (s *Sim) Check() {
 	s.CheckPaths()
 	s.CheckTicks()
 	s.CheckHistories()
+	s.CheckWords()
 	s.CheckReplay(0)
 	s.CheckReplay(1)
 	s.CheckReplay(3)
@@ -49,7 +50,7 @@ func (s *Sim) CheckChain() {
 }
 
 // Restore takes a kernel through a snapshot.
-func Restore(t testing.TB, s *state.State, lookup flows.Lookup) *kernel.Kernel {
+func Restore(t TB, s *state.State, lookup flows.Lookup) *kernel.Kernel {
 	t.Helper()
 	restorer := kernel.NewRestorer()
 	kernel.Sections(s, func(one kernel.Section) bool {
@@ -103,4 +104,26 @@ func Substance(s *state.State) [32]byte {
 		row.LastBlock = 0
 	}
 	return kernel.Digest(&bare)
+}
+
+// foreign are words of libraries and of the Go runtime.
+var foreign = []string{
+	"runtime error", "goroutine", "nil pointer", "cbor", "starlark", "strconv", "json:", "invalid character", "unexpected EOF",
+	"btree", "uuid:", "<nil>", "%!",
+}
+
+// CheckWords looks for text that is not ours in what the kernel wrote: every
+// record but the event itself, which is the client's (EV-13).
+func (s *Sim) CheckWords() {
+	s.T.Helper()
+	for _, r := range s.All() {
+		if bus.Kind(r.Kind) == bus.Event {
+			continue
+		}
+		for _, word := range foreign {
+			if bytes.Contains(r.Body, []byte(word)) {
+				require.FailNow(s.T, "a record has words that are not ours", "%s: %q", r.Name, r.Body)
+			}
+		}
+	}
 }

@@ -53,7 +53,6 @@ type ticks struct {
 	run, step     uint32
 	call          uint32
 	open          bool // started, its exit not seen yet
-	queued        int
 }
 
 // CheckTicks reads every agent's ticks from the log: tickSeq increases by one

@@ -2,7 +2,6 @@ package kerneltest
 
 import (
 	"bytes"
-	"testing"
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
@@ -88,7 +87,7 @@ func (s *Sim) Path() []string {
 }
 
 // Decode reads a block's records.
-func Decode(t testing.TB, raw []byte) []Record {
+func Decode(t TB, raw []byte) []Record {
 	t.Helper()
 	block, err := logging.Decode(raw)
 	require.NoError(t, err)

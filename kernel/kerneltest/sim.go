@@ -3,7 +3,6 @@ package kerneltest
 import (
 	"bytes"
 	"fmt"
-	"testing"
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/config"
@@ -34,7 +33,7 @@ type Entry struct {
 // Sim is one log and the replicas that apply it. Every event is applied by
 // every replica at once; the first one answers.
 type Sim struct {
-	T        testing.TB
+	T        TB
 	Lookup   flows.Lookup // finds evaluators; evaluator.Lookup unless changed before the first event
 	Replicas []*kernel.Kernel
 	Log      []Entry     // entry i has index i+1
@@ -47,19 +46,19 @@ type Sim struct {
 
 // New boots a simulation of n replicas. Each change is made to the default
 // configuration before it is proposed.
-func New(t testing.TB, n int, changes ...func(*config.Config)) *Sim {
+func New(t TB, n int, changes ...func(*config.Config)) *Sim {
 	return NewWith(t, n, evaluator.Lookup, changes...)
 }
 
 // NewWith boots a simulation whose replicas know other evaluators (EX-9).
-func NewWith(t testing.TB, n int, lookup flows.Lookup, changes ...func(*config.Config)) *Sim {
+func NewWith(t TB, n int, lookup flows.Lookup, changes ...func(*config.Config)) *Sim {
 	s := Unbooted(t, n, lookup)
 	s.Apply(event.Event{Kind: event.KernelBooted, Principal: "node:test", Body: event.Encode(Config(changes...))})
 	return s
 }
 
 // Unbooted is a simulation before its first event.
-func Unbooted(t testing.TB, n int, lookup flows.Lookup) *Sim {
+func Unbooted(t TB, n int, lookup flows.Lookup) *Sim {
 	s := &Sim{T: t, Lookup: lookup, Wall: Start, Term: 1}
 	for range n {
 		s.Replicas = append(s.Replicas, kernel.New("default", lookup))
@@ -119,7 +118,7 @@ func (s *Sim) Commit(e event.Event, apply Apply) event.Outcome {
 }
 
 // on lets a kernel take the entry in as a replica reads it from its log.
-func (e *Entry) on(t testing.TB, k *kernel.Kernel, index uint64) kernel.Applied {
+func (e *Entry) on(t TB, k *kernel.Kernel, index uint64) kernel.Applied {
 	t.Helper()
 	sent, err := event.Decode(e.Event.Append(nil))
 	require.NoError(t, err)

@@ -1,8 +1,6 @@
 package kerneltest
 
 import (
-	"testing"
-
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/stretchr/testify/require"
@@ -14,7 +12,7 @@ func AllowAll() []permissions.Grant {
 }
 
 // Value turns a Go value into a kernel value.
-func Value(t testing.TB, v any) value.Raw {
+func Value(t TB, v any) value.Raw {
 	t.Helper()
 	raw, problem := value.FromGo(v)
 	require.Nil(t, problem)
@@ -22,7 +20,7 @@ func Value(t testing.TB, v any) value.Raw {
 }
 
 // JSON turns JSON text into a kernel value.
-func JSON(t testing.TB, text string) value.Raw {
+func JSON(t TB, text string) value.Raw {
 	t.Helper()
 	raw, problem := value.FromJSON([]byte(text), 1<<20)
 	require.Nil(t, problem)

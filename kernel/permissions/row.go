@@ -48,6 +48,8 @@ func (e *Evaluation) AppendTo(dst []byte) []byte {
 // DecodeEvaluation reads the body of Allow and Deny.
 func DecodeEvaluation(raw []byte) (*Evaluation, bool) {
 	d := bus.NewDecoder(raw)
-	e := &Evaluation{Action: d.Text(), Resource: d.Text(), Grants: d.Uint32(), Grant: int32(d.Int())}
-	return e, d.Done()
+	e := &Evaluation{Action: d.Text(), Resource: d.Text(), Grants: d.Uint32()}
+	grant := d.Int()
+	e.Grant = int32(grant)
+	return e, d.Done() && int64(e.Grant) == grant
 }

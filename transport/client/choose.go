@@ -49,7 +49,9 @@ func (f *family) status(ctx context.Context, s settings) (api.Status, error) {
 	}
 	for _, n := range status.Nodes {
 		f.servers.learn(n.ID, n.API)
-		f.saw(n.AppliedIndex)
+		if n.Role == "leader" && n.ID == status.Leader {
+			f.servers.leads(n.API)
+		}
 	}
 	return status, nil
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -72,7 +73,8 @@ func (c *Client) command(ctx context.Context, op, path string, body any, opts []
 		})
 	}
 	if err != nil {
-		if said, ok := err.(*api.Error); ok {
+		var said *api.Error
+		if errors.As(err, &said) {
 			c.saw(said.Index)
 		}
 		return api.Done{}, err

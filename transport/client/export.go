@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/api/logexport"
 )
 
@@ -53,8 +52,8 @@ func (c *Client) openExport(ctx context.Context, seq uint64, s *settings) (*stre
 		}
 		pause.said, pause.cause = nil, err
 		if errors.As(err, &pause.said) {
-			if info, _ := api.Lookup(pause.said.Code); !info.Retry {
-				return nil, pause.said
+			if settled, err := pause.answered(asked, c.family); settled {
+				return nil, err
 			}
 		}
 		next, wait := pause.next(c.family, to)

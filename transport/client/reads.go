@@ -143,6 +143,9 @@ func (c *Client) Transfer(ctx context.Context, to string, opts ...Option) (api.T
 	}
 	k.body = []byte(`{"to":` + strconv.Quote(to) + `}`)
 	err := k.run(ctx, c.family)
+	if err == nil {
+		c.servers.answered(nil) // whoever answered leads no more
+	}
 	return done, err
 }
 

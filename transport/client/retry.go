@@ -31,6 +31,7 @@ type call struct {
 	delays   *backoff.ExponentialBackOff
 	tried    int // servers in a row that had no use
 	hops     int // hints in a row that were followed
+	behind   int // servers that do not have the history
 }
 
 // run sends the request until there is an answer (CL-1, CL-2). It leaves the
@@ -64,17 +65,20 @@ func (c *call) once(ctx context.Context, f *family, to *server) (settled bool, e
 	attempt, cancel := context.WithTimeout(ctx, f.options.Attempt)
 	sent, err := f.ask(attempt, to, &c.request, c.into)
 	cancel()
-	c.said = nil
 	if err == nil {
-		if c.toLeader {
+		if c.changes {
 			f.servers.answered(to)
 		}
 		return true, nil
 	}
-	if errors.As(err, &c.said) {
-		return c.answered(ctx)
+	var said *api.Error
+	if errors.As(err, &said) {
+		c.said = said
+		return c.answered(ctx, f)
 	}
-	c.cause = err
+	if ctx.Err() == nil { // else the call's own end cut the attempt short
+		c.said, c.cause = nil, err
+	}
 	if sent && c.changes {
 		c.unsure = true
 		return !c.again, c.unknown()
@@ -83,7 +87,7 @@ func (c *call) once(ctx context.Context, f *family, to *server) (settled bool, e
 }
 
 // answered judges what a server said.
-func (c *call) answered(ctx context.Context) (settled bool, err error) {
+func (c *call) answered(ctx context.Context, f *family) (settled bool, err error) {
 	e := c.said
 	c.cause = e
 	info, _ := api.Lookup(e.Code)
@@ -93,6 +97,10 @@ func (c *call) answered(ctx context.Context) (settled bool, err error) {
 	case !e.Definite && c.changes:
 		c.unsure = true
 		return !c.again, e
+	case e.Code == api.CodeHistoryBehind:
+		// Nodes get their history back, but not while one waits.
+		c.behind++
+		return c.node != "" || c.behind >= f.servers.count(), e
 	case e.Recorded() && c.changes, !info.Retry && e.Definite:
 		// The kernel judged it, or nobody would say otherwise. An attempt
 		// before this one that may have taken effect is this same command: in
@@ -139,7 +147,9 @@ func (c *call) next(f *family, failed *server) (to *server, wait bool) {
 	return f.servers.after(failed), wait
 }
 
-// pause waits a little longer each time; false when the call's time is over.
+// pause waits a little longer each time; false when the call's time is over, or
+// would hardly be long enough for another attempt: a command that is cut short
+// in the middle is unknown, where the last answer was definite.
 func (c *call) pause(ctx context.Context) bool {
 	if c.delays == nil {
 		c.delays = backoff.NewExponentialBackOff()
@@ -147,7 +157,11 @@ func (c *call) pause(ctx context.Context) bool {
 		c.delays.Multiplier = 1.6
 		c.delays.MaxInterval = 250 * time.Millisecond
 	}
-	timer := time.NewTimer(c.delays.NextBackOff())
+	delay := c.delays.NextBackOff()
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < 2*delay {
+		return false
+	}
+	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -172,5 +186,9 @@ func (c *call) givenUp(ctx context.Context, f *family) error {
 	if c.cause == nil {
 		c.cause = context.Cause(ctx)
 	}
-	return &Unreachable{Op: c.op, Servers: f.servers.names(), Cause: c.cause}
+	names := f.servers.names()
+	if c.node != "" {
+		names = []string{c.node}
+	}
+	return &Unreachable{Op: c.op, Servers: names, Cause: c.cause}
 }

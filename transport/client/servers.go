@@ -89,10 +89,11 @@ func (s *servers) first(wantLeader bool) *server {
 	if wantLeader && s.leader != nil {
 		return s.leader
 	}
+	found := s.known[s.cursor%len(s.known)]
 	if !wantLeader {
 		s.cursor++ // reads are spread
 	}
-	return s.known[s.cursor%len(s.known)]
+	return found
 }
 
 // after is whom to ask when one has been of no help.
@@ -123,7 +124,8 @@ func (s *servers) leads(address string) *server {
 	return s.leader
 }
 
-// answered notes that a server answered as the leader does.
+// answered notes that a server answered as the leader does; nil that nobody is
+// known to.
 func (s *servers) answered(by *server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

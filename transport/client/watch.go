@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,7 +83,7 @@ func (w *watching) run(ctx context.Context) error {
 		errors.As(err, &pause.said)
 		next, wait := pause.next(w.client.family, to)
 		if wait && !pause.pause(ctx) {
-			return ctx.Err()
+			return cmp.Or(ctx.Err(), context.DeadlineExceeded)
 		}
 		to = next
 	}

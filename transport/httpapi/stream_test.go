@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -27,6 +28,31 @@ type watched struct {
 
 type sse struct {
 	id, event, data, comment string
+}
+
+// narrow accepts connections that hold little on their way, so that a reader
+// that does not read is soon felt by the server.
+type narrow struct{ net.Listener }
+
+func (n narrow) Accept() (net.Conn, error) {
+	conn, err := n.Listener.Accept()
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		err = tcp.SetWriteBuffer(4 << 10)
+	}
+	return conn, err
+}
+
+// newNarrowDoor serves a log that is longer than its connections hold.
+func newNarrowDoor(t *testing.T, options httpapi.Options) *door {
+	g := solo.New(t, 1, solo.Setup{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := httpapi.New(g.Nodes[0], options)
+	go func() { _ = server.Serve(narrow{l}) }()
+	t.Cleanup(func() { assert.NoError(t, server.Shutdown(context.Background())) })
+	d := &door{t, g, "http://" + l.Addr().String()}
+	d.fill()
+	return d
 }
 
 // watch opens a stream; the reply is not nil when there is none.
@@ -240,7 +266,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 func (d *door) fill() {
 	d.t.Helper()
 	text := strings.Repeat("x", 50_000)
-	for range 120 {
+	for range 60 {
 		d.start(`{"kind":"LITERAL","payload":{"value":"` + text + `"}}`)
 	}
 }
@@ -248,8 +274,7 @@ func (d *door) fill() {
 // A reader that is too slow is told so, if it takes that at all, and can go on
 // from the last id it has seen.
 func TestSlowReaderIsTold(t *testing.T) {
-	d := newDoorWith(t, solo.Setup{}, httpapi.Options{SlowAfter: 50 * time.Millisecond})
-	d.fill()
+	d := newNarrowDoor(t, httpapi.Options{SlowAfter: 50 * time.Millisecond})
 	w, _ := d.watch(t, "?from=1")
 	w.opened()
 	time.Sleep(300 * time.Millisecond) // this is the slowness
@@ -274,9 +299,16 @@ func TestSlowReaderIsTold(t *testing.T) {
 
 // A reader that takes nothing any more is cut, and its place is free again.
 func TestReaderThatStopsIsCut(t *testing.T) {
-	d := newDoorWith(t, solo.Setup{}, httpapi.Options{MaxStreams: 1, WriteTimeout: 100 * time.Millisecond})
-	d.fill()
+	d := newNarrowDoor(t, httpapi.Options{MaxStreams: 1, WriteTimeout: 100 * time.Millisecond})
 	w, _ := d.watch(t, "?from=1")
 	w.opened()
-	require.Eventually(t, func() bool { return d.get("/log/export?from=2").status == http.StatusOK }, 10*time.Second, 20*time.Millisecond)
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		other, r := d.watch(t, "")
+		if other != nil {
+			other.opened()
+			break
+		}
+		refuses(t, *r, http.StatusTooManyRequests, "TOO_MANY_STREAMS", "")
+		require.True(t, time.Now().Before(deadline), "the place is not given back")
+	}
 }

@@ -63,7 +63,7 @@ func TestRefusesWithPlaceFieldAndRule(t *testing.T) {
 		{"tab", "name:\n\tx: 1\n", "f.yaml:2: is not YAML: found character that cannot start any token"},
 		{"two documents", "name: a\n---\nname: b\n", "f.yaml:2:1: holds a second document"},
 		{"bytes", "name: \"a\xff\"\n", "f.yaml:1:9: is not valid UTF-8"},
-		{"unknown field", "nmae: a\n", "f.yaml:1:1: nmae: there is no such field"},
+		{"unknown field", "naem: a\n", "f.yaml:1:1: naem: there is no such field"},
 		{"unknown field inside", "grants:\n  - effect: ALLOW\n    acton: tool.call\n", "f.yaml:3:5: grants[0].acton: there is no such field"},
 		{"repeated key", "name: a\nname: b\n", "f.yaml:2:1: name: the key is repeated: it stands in line 1 already"},
 		{"repeated key in data", "program:\n  payload: {value: {x: 1, x: 2}}\n", "f.yaml:2:27: program.payload.value.x: the key is repeated: it stands in line 2 already"},

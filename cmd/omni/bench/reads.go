@@ -17,13 +17,17 @@ func Reads(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	consistency := client.Consistency(o.Consistency)
-	if _, err := o.Client.Agent(ctx, done.AgentID, consistency); err != nil {
-		return Report{}, err // a wrong word, say
-	}
 	status, err := o.Client.Status(ctx)
 	if err != nil {
 		return Report{}, err
+	}
+	consistency := client.Consistency(o.Consistency)
+	for _, node := range status.Nodes {
+		// Each node must have the agent, or a stale read would not find it. This
+		// is also where a wrong word is refused.
+		if _, err := o.Client.Agent(ctx, done.AgentID, consistency, client.Node(node.API), client.MinIndex(done.Index)); err != nil {
+			return Report{}, err
+		}
 	}
 	workers := o.measure(ctx, func(ctx context.Context, w *worker, n int) (uint64, error) {
 		node := status.Nodes[n%len(status.Nodes)]

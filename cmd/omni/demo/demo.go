@@ -28,6 +28,7 @@ type Options struct {
 const (
 	clients = 4
 	rate    = 200
+	enough  = 100 // acknowledged commands before the kill, and after it
 )
 
 // demo is one run.
@@ -76,6 +77,9 @@ func (d *demo) story(ctx context.Context) error {
 	}
 	running.Go(func() { writes.Run(background) })
 	err := d.failover(ctx)
+	if err == nil {
+		err = d.acknowledged(ctx, d.ledger.Len())
+	}
 	end()
 	running.Wait()
 	if err != nil {
@@ -162,6 +166,9 @@ func (d *demo) kill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := d.acknowledged(ctx, 0); err != nil {
+		return err
+	}
 	d.line("the agent is %s: the service was asked to greet %s, and holds its answer back", waiting.State, people[held])
 	d.sum.require(waiting.State == "WAITING", "the agent is %s while its call is pending", waiting.State)
 	d.step("Killing the leader, %s, with SIGKILL.", status.Leader)
@@ -182,6 +189,17 @@ func (d *demo) kill(ctx context.Context) error {
 	d.sum.FirstWrite = load.Millis(first.Ended.Sub(begun))
 	d.sum.NewLeader, d.sum.NewLeaderMillis = next.Node, load.Millis(max(next.At.Sub(begun), 0))
 	d.line("%s leads after %.0f ms; the first command was accepted after %.0f ms", next.Node, d.sum.NewLeaderMillis, d.sum.FirstWrite)
+	return nil
+}
+
+// acknowledged waits until enough commands of the load have been, from place
+// mark of the ledger on.
+func (d *demo) acknowledged(ctx context.Context, mark int) error {
+	n := 0
+	_, ok := d.ledger.AwaitAck(ctx.Done(), mark, func(load.Write) bool { n++; return n >= enough })
+	if !ok {
+		return ctx.Err()
+	}
 	return nil
 }
 

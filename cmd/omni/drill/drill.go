@@ -39,15 +39,20 @@ type Options struct {
 	Rate      int           // commands per second
 	Heartbeat time.Duration // pauses are 1 to 10 of these
 	Timeout   time.Duration // of one command, until it is in doubt, and of each wait of a round
-	Client    *client.Client
 	Nodes     Nodes
 	Talk      func(string) // told, in sentences, how it goes
 }
+
+// attempt bounds one request, but a transfer's: a node that does not answer is
+// left soon for another, since it may be the one that is paused.
+const attempt = 500 * time.Millisecond
 
 // drill is one run.
 type drill struct {
 	Options
 	name    string // of the load
+	client  *client.Client
+	patient *client.Client // for what takes its time
 	ledger  load.Ledger
 	leaders Leaders
 	readers readers
@@ -57,17 +62,22 @@ type drill struct {
 // cluster did wrong stands in the report.
 func Run(ctx context.Context, options Options) (Report, error) {
 	d := &drill{Options: options, name: uuid.NewString()}
+	if err := d.connect(); err != nil {
+		return Report{}, err
+	}
+	defer d.client.Close()
+	defer d.patient.Close()
 	if _, err := d.awaitWell(ctx); err != nil {
 		return Report{}, err
 	}
 	background, end := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() { d.leaders.Watch(background, d.Client) })
+	running.Go(func() { d.leaders.Watch(background, d.client) })
 	if d.Kind == PauseLeader {
 		running.Go(func() { d.readers.run(background, d) })
 	}
 	writes := load.Writes{
-		Client: d.Client, Load: d.name, Clients: d.Clients, Rate: d.Rate, Timeout: d.Timeout, Ledger: &d.ledger,
+		Client: d.client, Load: d.name, Clients: d.Clients, Rate: d.Rate, Timeout: d.Timeout, Ledger: &d.ledger,
 	}
 	running.Go(func() { writes.Run(background) })
 	rounds, err := d.rounds(ctx)
@@ -77,6 +87,18 @@ func Run(ctx context.Context, options Options) (Report, error) {
 		return Report{}, err
 	}
 	return d.report(ctx, rounds)
+}
+
+// connect makes the clients of the cluster.
+func (d *drill) connect() (err error) {
+	file := d.Nodes.File()
+	options := client.Options{Kernel: file.KernelID, Timeout: d.Timeout, Attempt: d.Timeout}
+	if d.patient, err = client.New(file.APIs(), options); err != nil {
+		return err
+	}
+	options.Attempt = attempt
+	d.client, err = client.New(file.APIs(), options)
+	return err
 }
 
 func (d *drill) rounds(ctx context.Context) ([]Round, error) {
@@ -92,8 +114,27 @@ func (d *drill) rounds(ctx context.Context) ([]Round, error) {
 	return rounds, nil
 }
 
-// calm is how long the load runs undisturbed before each fault.
+// calm is how long the load must flow before each fault.
 const calm = time.Second
+
+// flow waits until enough commands were accepted for a while, and says how many
+// they were per second. A cluster over which the last fault still casts its
+// shadow gets more time, up to the limit; then the round is not valid.
+func (d *drill) flow(ctx context.Context) (perSecond float64, err error) {
+	for deadline := time.Now().Add(d.Timeout); ; {
+		from := time.Now()
+		select {
+		case <-time.After(calm):
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+		now := time.Now()
+		perSecond = float64(d.ledger.AckedBetween(from, now)) / now.Sub(from).Seconds()
+		if perSecond >= d.leastRate() || now.After(deadline) {
+			return perSecond, nil
+		}
+	}
+}
 
 // round is one fault: from a cluster that is well to its first accepted
 // command.
@@ -102,16 +143,11 @@ func (d *drill) round(ctx context.Context, n int) (Round, error) {
 	if err != nil {
 		return Round{}, err
 	}
-	before := time.Now()
-	select {
-	case <-time.After(calm):
-	case <-ctx.Done():
-		return Round{}, ctx.Err()
-	}
 	round := Round{Round: n, Leader: status.Leader}
-	mark := d.ledger.Len()
-	begun := time.Now()
-	round.Before = float64(d.ledger.AckedBetween(before, begun)) / begun.Sub(before).Seconds()
+	if round.Before, err = d.flow(ctx); err != nil {
+		return Round{}, err
+	}
+	mark, begun := d.ledger.Len(), time.Now()
 	if err := d.fault(ctx, &round); err != nil {
 		return Round{}, err
 	}
@@ -161,7 +197,11 @@ func (d *drill) fault(ctx context.Context, round *Round) error {
 		}
 		return nil
 	default:
-		_, err := d.Client.Transfer(ctx, "", client.Timeout(d.Timeout))
+		_, err := d.patient.Transfer(ctx, "")
+		var unknown *client.Unknown
+		if errors.As(err, &unknown) {
+			return nil // it may have come about: the next accepted command tells
+		}
 		return err
 	}
 }

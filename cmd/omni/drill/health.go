@@ -19,7 +19,7 @@ func (d *drill) await(ctx context.Context, why func(api.Status) string) (api.Sta
 	defer cancel()
 	reason := "nobody answered"
 	for {
-		status, err := d.Client.Status(ctx, client.Timeout(3*time.Second))
+		status, err := d.client.Status(ctx, client.Timeout(3*time.Second))
 		if err == nil {
 			if reason = why(status); reason == "" {
 				return status, nil
@@ -71,7 +71,7 @@ func nodeOf(s api.Status, id string) (api.NodeStatus, bool) {
 // AwaitAlike waits until every node has applied the same and reports the same
 // digest. alike is false, without waiting on, when two differ at one index.
 func AwaitAlike(ctx context.Context, c *client.Client, limit time.Duration) (status api.Status, alike bool, err error) {
-	d := &drill{Options: Options{Client: c, Timeout: limit}}
+	d := &drill{Options: Options{Timeout: limit}, client: c}
 	status, err = d.await(ctx, func(s api.Status) string {
 		if differ(s) {
 			return ""

@@ -44,7 +44,7 @@ func (r *readers) read(ctx context.Context, d *drill, node string) {
 	if !ok {
 		return
 	}
-	agent, err := d.Client.Agent(ctx, want.AgentID,
+	agent, err := d.client.Agent(ctx, want.AgentID,
 		client.Node(node), client.Consistency(api.Linearizable), client.Timeout(readTimeout))
 	var said *api.Error
 	switch {

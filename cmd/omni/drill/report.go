@@ -73,12 +73,12 @@ func (d *drill) report(ctx context.Context, rounds []Round) (Report, error) {
 		answers, stale := d.readers.answers.Load(), d.readers.stale.Load()
 		report.Reads, report.StaleReads = &answers, &stale
 	}
-	_, alike, err := AwaitAlike(ctx, d.Client, d.Timeout)
+	_, alike, err := AwaitAlike(ctx, d.client, d.Timeout)
 	if err != nil {
 		return report, err
 	}
 	report.DigestsEqual = alike
-	report.Audit, err = load.Examine(ctx, d.Client, d.name, d.ledger.Writes())
+	report.Audit, err = load.Examine(ctx, d.client, d.name, d.ledger.Writes())
 	return report, err
 }
 

@@ -51,9 +51,9 @@ func divInts(m *Meter, x, y starlark.Int) (starlark.Value, *failure.Failure) {
 		}
 		return starlark.MakeInt64(q), nil
 	}
-	return bigInts(m, x, y, bitLen(x), func(z, a, b *big.Int) *big.Int {
-		_, z = floored(a, b)
-		return z
+	return bigInts(m, x, y, bitLen(x), func(_, a, b *big.Int) *big.Int {
+		_, q := floored(a, b)
+		return q
 	})
 }
 
@@ -69,9 +69,9 @@ func modInts(m *Meter, x, y starlark.Int) (starlark.Value, *failure.Failure) {
 		}
 		return starlark.MakeInt64(r), nil
 	}
-	return bigInts(m, x, y, bitLen(y), func(z, a, b *big.Int) *big.Int {
-		z, _ = floored(a, b)
-		return z
+	return bigInts(m, x, y, bitLen(y), func(_, a, b *big.Int) *big.Int {
+		r, _ := floored(a, b)
+		return r
 	})
 }
 

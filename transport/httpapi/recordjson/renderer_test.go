@@ -198,7 +198,7 @@ func TestInstructionKindsAreTheEvaluators(t *testing.T) {
 // A program that is nested without end, which no evaluator would have taken,
 // does not end the renderer.
 func TestInstructionKindsAreBounded(t *testing.T) {
-	var nested value.Raw = value.EmptyMap
+	nested := value.EmptyMap
 	for range 60 {
 		inner := value.AppendMapHeader(nil, 2)
 		inner = value.AppendString(inner, "kind")

@@ -62,6 +62,28 @@ func (n *Node) Release() {
 	n.catchUp()
 }
 
+// Forget makes the replica one that started from a snapshot: an event passes
+// that its log never sees, so its history begins after that.
+func (n *Node) Forget() error {
+	n.group.mu.Lock()
+	defer n.group.mu.Unlock()
+	e := event.Event{Kind: event.Pulse, Principal: "node:" + n.peer.ID, Wall: n.group.wall()}
+	n.group.log = append(n.group.log, entry{index: uint64(len(n.group.log)) + 1, term: n.group.term, event: e})
+	for _, other := range n.group.Nodes {
+		if other != n {
+			other.catchUp()
+		}
+	}
+	last := &n.group.log[len(n.group.log)-1]
+	n.kernel.Apply(last.index, last.term, &last.event)
+	n.applied++
+	if err := n.store.Reset(*n.kernel.Log()); err != nil {
+		return err
+	}
+	n.publish()
+	return nil
+}
+
 // catchUp applies what the replica lacks. Called with the group's lock held.
 func (n *Node) catchUp() (last event.Outcome) {
 	if n.held {

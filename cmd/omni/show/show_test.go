@@ -1,0 +1,151 @@
+package show
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/omnikernel/omnikernel/cmd/omni/bench"
+	"github.com/omnikernel/omnikernel/cmd/omni/drill"
+	"github.com/omnikernel/omnikernel/cmd/omni/load"
+	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/kernel/value"
+	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/api/logexport"
+)
+
+func page(write func(p *tell.Page)) string {
+	p := new(tell.Page)
+	write(p)
+	return p.String()
+}
+
+func TestAnAgentIsShownWhole(t *testing.T) {
+	got := page(func(p *tell.Page) {
+		Agent(p, api.Agent{
+			AgentID: "a1", Name: "greeter", State: "FAULTED", Mode: "task", Evaluator: "std/1", FaultClass: "PERMANENT",
+			Labels: map[string]string{"b": "2", "a": "1"}, DefinedAt: 1000, DefinedSeq: 5, Queued: 2,
+			Failure: &api.TickFailure{Code: "EVAL_FAILURE", Class: "PERMANENT", Message: "no", Tick: 3, Instruction: 4, Line: 1, Column: 9},
+			Tick:    &api.Tick{Seq: 3, Phase: "failed", Steps: 7, Calls: 1, Tool: "http.request"}, Count: 6,
+			Transitions: []api.Transition{{From: "ACTIVE", To: "FAULTED", Trigger: "error", Caller: "kernel", Code: "EVAL_FAILURE", BusSeq: 10, Index: 4, AtMillis: 2000}},
+			As:          api.As{Index: 9, Node: "n2", LagMillis: 15},
+		})
+	})
+	assert.Equal(t, `agent    a1
+name     greeter
+state    FAULTED
+fault    PERMANENT
+failure  EVAL_FAILURE: no
+         in tick 3, instruction 4, line 1 column 9 of its expression (PERMANENT)
+tick     3, failed, 7 steps, 1 calls, waiting for http.request
+queued   2
+mode     task, std/1
+labels   a=1 b=2
+defined  1970-01-01T00:00:01.000Z, busSeq 5
+as of    index 9 on n2, up to 15 ms behind
+
+the last 1 of 6 transitions:
+BUSSEQ  INDEX  AT                        FROM    TRIGGER  TO       BY      WHY
+10      4      1970-01-01T00:00:02.000Z  ACTIVE  error    FAULTED  kernel  EVAL_FAILURE
+`, got)
+}
+
+// A result can be piped: it stands alone.
+func TestAResultStandsAlone(t *testing.T) {
+	result, _ := value.FromGo(map[string]any{"n": 1})
+	assert.Equal(t, "{\"n\":1}\n", page(func(p *tell.Page) { Result(p, api.Agent{State: "TERMINATED", Result: result}) }))
+	assert.Contains(t, page(func(p *tell.Page) { Result(p, api.Agent{AgentID: "a1", State: "FAULTED"}) }), "state    FAULTED")
+}
+
+func TestARepeatedAnswerSaysSo(t *testing.T) {
+	got := page(func(p *tell.Page) {
+		Done(p, "started", api.Done{AgentID: "a1", State: "ACTIVE", Index: 3, BusSeq: 4, Node: "n1", Repeated: true})
+	})
+	assert.Equal(t, "started a1 (before: this is the first answer again)\nACTIVE as of index 3, busSeq 4, answered by n1\n", got)
+}
+
+func TestAListSaysHowToGoOn(t *testing.T) {
+	got := page(func(p *tell.Page) { Agents(p, api.AgentPage{Next: "a9", As: api.As{Index: 1, Node: "n1"}}) })
+	assert.Equal(t, "0 agents, index 1 on n1\nmore: add --after a9\n", got)
+}
+
+func TestRecordsAreLines(t *testing.T) {
+	line := page(func(p *tell.Page) {
+		Record(p, api.Record{BusSeq: 7, AtMillis: 1000, Kind: "STEP", AgentID: "a1", Tick: 2, Step: 3, Body: json.RawMessage(`{"n":1}`)})
+	})
+	assert.Equal(t, "7 1970-01-01T00:00:01.000Z STEP a1 tick 2 step 3 {\"n\":1}\n", line)
+	line = page(func(p *tell.Page) { Record(p, api.Record{Kind: "EVENT", Body: json.RawMessage(`{"event":"PULSE"}`)}) })
+	assert.Contains(t, line, "EVENT PULSE {")
+	long := clip(strings.Repeat("ä", maxBody))
+	assert.Equal(t, strings.Repeat("ä", maxBody/2)+"…", long)
+}
+
+// LO-3: whoever looks at the status must see that two nodes differ.
+func TestUnlikeNodesAreNamed(t *testing.T) {
+	status := api.Status{ClusterID: "c", KernelID: "default", Term: 2, Nodes: []api.NodeStatus{
+		{ID: "n1", Role: "leader", AppliedIndex: 5, Digest: "aaaaaaaaaaaaaaaa", Healthy: true},
+		{ID: "n2", Role: "follower", AppliedIndex: 5, Digest: "bbbbbbbbbbbbbbbb", Healthy: true},
+		{ID: "n3", Role: "unreachable", Reason: "the node does not answer"},
+	}}
+	got := page(func(p *tell.Page) { Status(p, status) })
+	assert.Contains(t, got, "cluster c, kernel default: leader none is known, term 2\n")
+	assert.Contains(t, got, "n3: the node does not answer\n")
+	assert.Contains(t, got, "n1 and n2 differ at index 5\n")
+	status.Nodes[1].AppliedIndex = 4
+	assert.NotContains(t, page(func(p *tell.Page) { Status(p, status) }), "differ")
+}
+
+func TestAVerifiedLogSaysWithWhomItWasCompared(t *testing.T) {
+	sum := logexport.Summary{NextSeq: 11, Records: 10, Blocks: 3, Bytes: 300, LastIndex: 5, Chain: "cc", Genesis: true}
+	show := func(live bool, agree, differ []string) string {
+		return page(func(p *tell.Page) { Verified(p, sum, live, agree, differ) })
+	}
+	head := "the chain holds from the beginning: 10 records in 3 blocks, 300 bytes, up to busSeq 10, index 5\nchain cc\n"
+	assert.Equal(t, head, show(false, nil, nil))
+	assert.Equal(t, head+"the digest of n1, n3 at this index\n", show(true, []string{"n1", "n3"}, nil))
+	assert.Equal(t, head+"not the digest of n2 at this index\n", show(true, []string{"n1"}, []string{"n2"}))
+	assert.Equal(t, head+"the log moves on: its end was compared with no node\n", show(true, nil, nil))
+	sum.Genesis, sum.FromSeq = false, 4
+	assert.Contains(t, show(false, nil, nil), "the chain holds from busSeq 4: ")
+}
+
+func TestADrillShowsWhatCounts(t *testing.T) {
+	after, reads, stale := 12.0, int64(100), int64(2)
+	got := page(func(p *tell.Page) {
+		Drill(p, drill.Report{
+			Rounds: []drill.Round{
+				{Round: 1, Leader: "n1", PauseMillis: 300, NewLeader: "n2", NewLeaderMillis: &after, FirstWrite: 15, Accepted: "n2", Before: 400},
+				{Round: 2, Leader: "n2", FirstWrite: 3.5, Accepted: "n2", Before: 399.6},
+			},
+			P50FirstWrite: 3.5, P99FirstWrite: 15, MaxFirstWrite: 15, P50NewLeader: &after, P99NewLeader: &after, MaxNewLeader: &after,
+			Audit: load.Audit{Commands: 9, Acknowledged: 7, Refused: 1, InDoubt: 1, Lost: 1}, Reads: &reads, StaleReads: &stale,
+		})
+	})
+	assert.Equal(t, `ROUND  LEADER  PAUSE MS  NEXT  AFTER MS  FIRST WRITE MS  BY  WRITES/S BEFORE
+1      n1      300       n2    12        15              n2  400
+2      n2      -         -     -         3.50            n2  400
+
+first write   p50 3.50 ms, p99 15 ms, max 15 ms
+new leader    p50 12 ms, p99 12 ms, max 12 ms
+commands      9 sent, 7 acknowledged, 1 refused
+              lost 1, duplicated 0, in doubt 1 (and 0 settled by looking), contradicted 0
+reads         100 linearizable, stale 2
+digests       differ
+`, got)
+}
+
+func TestABenchmarkShowsWhatFailed(t *testing.T) {
+	got := page(func(p *tell.Page) {
+		Bench(p, bench.Report{Bench: "commands", Kind: "define", ValueBytes: 256, Batch: 8, Clients: 2, Seconds: 10, Count: 5000,
+			PerSecond: 500, Errors: 3, First: "QUEUE_FULL", Correction: bench.OpenLoop, Summary: load.Summary{P50Millis: 1.5, P99Millis: 20}})
+	})
+	assert.Equal(t, `commands (define, 256 bytes, batches of 8): 500/s with 2 clients, 5000 in 10.0 s
+latency p50 1.50 ms, p99 20 ms, p99.9 0.00 ms, max 0.00 ms
+open loop: latency counts from when the operation was due
+3 failed: QUEUE_FULL
+`, got)
+	assert.Contains(t, page(func(p *tell.Page) { Bench(p, bench.Report{Bench: "steps", StepsEach: 50}) }), "steps (instructions of 50 calls): ")
+	assert.Contains(t, page(func(p *tell.Page) { Bench(p, bench.Report{Bench: "reads", Consistency: "stale"}) }), "reads (stale): ")
+}

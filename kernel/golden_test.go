@@ -1,0 +1,275 @@
+package kernel_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/kernel"
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/identity"
+	"github.com/omnikernel/omnikernel/kernel/interning"
+	"github.com/omnikernel/omnikernel/kernel/kerneltest"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/timers"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+	"github.com/omnikernel/omnikernel/kernel/value"
+)
+
+// EV-11: the golden list of record kinds: numbers, names, whether some module
+// keeps them, and how many flows react. Numbers are part of the log: append,
+// never change or reuse one.
+func TestRecordKinds(t *testing.T) {
+	golden := `
+1 EVENT kept 0
+2 OUTCOME kept 0
+3 DUPLICATE told 0
+4 KERNEL_BOOTED kept 0
+5 QUARANTINED told 0
+10 INTERNED kept 0
+11 RELEASED kept 0
+20 AGENT_DEFINED kept 0
+21 LIFECYCLE kept 3
+22 INVALID_TRANSITION told 0
+23 AGENT_ARCHIVED kept 0
+30 INSTRUCTION_QUEUED kept 1
+31 TICK_SCHEDULED kept 0
+32 TICK_FROZEN kept 0
+33 TICK_STARTED kept 0
+34 STEP told 0
+35 TICK_COMPLETED kept 2
+36 TICK_PENDING_TOOL kept 1
+38 TICK_FAILED kept 3
+39 TICK_OVERFLOW told 0
+40 RESULT_DELIVERED kept 0
+41 TICK_RESTORED kept 0
+42 QUEUE_RELEASED kept 0
+43 QUEUE_ALLOCATED kept 0
+50 GRANTS_ASSIGNED kept 0
+51 ALLOW told 0
+52 DENY told 0
+60 CALL_REQUESTED kept 0
+61 CALL_DISPATCHED kept 0
+62 ACTION_EXECUTED kept 0
+63 ACTION_FAILED kept 0
+64 STALE_RESULT told 0
+70 TIMER_SET kept 0
+71 TIMER_CLEARED kept 0
+`
+	var found strings.Builder
+	found.WriteByte('\n')
+	for _, k := range kernel.Kinds() {
+		word := "told"
+		if kernel.HasApplier(k) {
+			word = "kept"
+		}
+		fmt.Fprintf(&found, "%d %s %s %d\n", k, kernel.KindName(k), word, kernel.Reactions(k))
+	}
+	require.Equal(t, golden, found.String())
+	require.Equal(t, "UNKNOWN_RECORD", kernel.KindName(37))
+	require.Equal(t, "UNKNOWN_RECORD", kernel.KindName(bus.Last+1))
+}
+
+// sample is one record body with nothing left at its zero value.
+type sample struct {
+	kind bus.Kind
+	body bus.Body
+}
+
+func samples() []sample {
+	args, checkpoint := value.Raw("\xa1\x61a\x01"), []byte{0x83, 1, 2, 3}
+	fault := failure.Failure{Code: failure.EvalFailure, Message: "no such name: x", Node: 3, Line: 1, Column: 300}
+	answer := execution.Answer{Call: 2, OK: true, Value: args}
+	id := [16]byte{1, 2, 3, 4, 5, 6, 0x77, 8, 0x89, 10, 11, 12, 13, 14, 15, 16}
+	e := &event.Event{
+		Kind: event.AgentKill, Wall: kerneltest.Start, Principal: "ann",
+		Session: event.Session{ID: id, Seq: 300, Floor: 299}, Body: event.Encode(event.Kill{Agent: "x", Reason: "y"}),
+	}
+	keyed := &event.Event{Kind: event.Pulse, Wall: -5, Principal: "node:n1", IdempotencyKey: "k"}
+	return []sample{
+		{bus.Event, &event.Recorded{Event: e}},
+		{bus.Event, &event.Recorded{Event: keyed}},
+		{bus.Outcome, &event.Outcome{
+			Refusal: failure.Refusal{Code: failure.InvalidArgument, Field: "id", Rule: "must be", Hint: "try"},
+			Agent:   id, State: 8, Index: 1 << 40, Seq: 1<<64 - 1,
+		}},
+		{bus.Duplicate, &event.Again{Index: 300}},
+		{bus.KernelBooted, kernel.BootedBody(kerneltest.Config())},
+		{bus.Quarantine, execution.Empty{}},
+		{bus.Interned, &interning.Gained{Entries: []interning.GainedEntry{
+			{No: 1, Class: interning.Program}, {No: 300, Class: interning.Env, New: true, Body: []byte("\xa0")},
+		}}},
+		{bus.Released, &interning.Lost{Numbers: []uint32{1, 1<<32 - 1}}},
+		{bus.AgentDefined, &identity.Defined{
+			ID: id, Name: "bo", Evaluator: "std/1", Mode: identity.Service, Program: 1, Grants: 2, Labels: 3, Env: 4,
+		}},
+		{bus.Lifecycle, &lifecycle.Event{
+			From: lifecycle.Active, To: lifecycle.Faulted, Trigger: lifecycle.Error, Caller: lifecycle.Kernel,
+			Code: failure.EvalFailure, Class: failure.Permanent, Reason: "because",
+		}},
+		{bus.InvalidTransition, &lifecycle.Rejection{From: lifecycle.Terminated, Trigger: lifecycle.Breach, Caller: lifecycle.Client}},
+		{bus.AgentArchived, execution.Empty{}},
+		{bus.InstructionQueued, &execution.InstructionBody{Program: 7, Input: args}},
+		{bus.TickScheduled, &execution.PlaceBody{Place: 1 << 50}},
+		{bus.TickFrozen, &execution.PlaceBody{Place: 5}},
+		{bus.TickStarted, &execution.StartedBody{Program: 7, Run: 2, BusSeqAt: 1 << 33}},
+		{bus.Step, execution.StepBody{Node: 4095}},
+		{bus.TickCompleted, &execution.CompletedBody{Steps: 9, Value: args}},
+		{bus.TickPendingTool, &execution.PendingBody{Steps: 9, Call: 2, Tool: "echo", Args: args, Timeout: 86_400_000, Checkpoint: checkpoint}},
+		{bus.TickFailed, &execution.FailedBody{Steps: 9, Failure: fault}},
+		{bus.TickOverflow, &execution.OverflowBody{Steps: 10_000}},
+		{bus.ResultDelivered, &execution.DeliveredBody{Answer: answer}},
+		{bus.ResultDelivered, &execution.DeliveredBody{Answer: execution.Answer{Call: 1, Code: failure.ToolFailed, Message: "no"}}},
+		{bus.TickRestored, execution.Empty{}},
+		{bus.QueueReleased, execution.Empty{}},
+		{bus.QueueAllocated, execution.Empty{}},
+		{bus.GrantsAssigned, &permissions.Assigned{Grants: 2}},
+		{bus.Allow, &permissions.Evaluation{Action: "tool.call", Resource: "echo", Grants: 2, Grant: 255}},
+		{bus.Deny, &permissions.Evaluation{Action: "tool.call", Resource: "echo", Grants: 2, Grant: permissions.DefaultDeny}},
+		{bus.CallRequested, &tools.RequestedBody{
+			Call: 2, Tool: "http.request", Args: args, Resource: "http.request/GET/h", Idempotent: true, Deadline: kerneltest.Start, Timer: 9,
+		}},
+		{bus.CallDispatched, &tools.DispatchedBody{Call: 2, Node: "n1", Term: 3}},
+		{bus.ActionExecuted, &tools.ActionBody{Call: 2, Tool: "echo", Millis: 17}},
+		{bus.ActionFailed, &tools.ActionBody{Call: 2, Tool: "echo", Code: failure.ToolTimeout, Message: "late", Millis: -1}},
+		{bus.StaleResult, &tools.StaleBody{Call: 2, OK: true}},
+		{bus.TimerSet, &timers.Set{Timer: timers.Timer{
+			Deadline: kerneltest.Start, ID: 9, Purpose: timers.CallDeadline, Agent: 4, Tick: 5, Call: 2,
+		}}},
+		{bus.TimerCleared, &timers.Cleared{Deadline: kerneltest.Start, ID: 9, Fired: true}},
+	}
+}
+
+// EV-11: every kind of record has a decoder, and its body is read back as it
+// was written, whole or not at all.
+func TestRecordBodiesRoundTrip(t *testing.T) {
+	covered := make(map[bus.Kind]bool)
+	for _, one := range samples() {
+		covered[one.kind] = true
+		name := kernel.KindName(one.kind)
+		raw := one.body.AppendTo(nil)
+		back, ok := kernel.DecodeRecordBody(one.kind, raw)
+		require.True(t, ok, name)
+		assert.Equal(t, one.body, back, name)
+		assert.Equal(t, raw, back.AppendTo(nil), name)
+		assert.Equal(t, "before"+string(raw), string(one.body.AppendTo([]byte("before"))), name)
+		_, ok = kernel.DecodeRecordBody(one.kind, append(bytes.Clone(raw), 0))
+		assert.False(t, ok, "%s with a byte after it", name)
+		for cut := range raw {
+			_, ok = kernel.DecodeRecordBody(one.kind, raw[:cut])
+			assert.False(t, ok, "%s cut to %d of %d bytes", name, cut, len(raw))
+		}
+	}
+	for _, k := range kernel.Kinds() {
+		assert.True(t, covered[k], "%s has no sample", kernel.KindName(k))
+	}
+	_, ok := kernel.DecodeRecordBody(37, nil)
+	require.False(t, ok, "a kind that is not there")
+	_, ok = kernel.DecodeRecordBody(bus.Last+1, nil)
+	require.False(t, ok)
+}
+
+// The bytes of every kind of record body. A difference means that committed
+// logs can no longer be read.
+func TestGoldenRecords(t *testing.T) {
+	var lines []string
+	for _, one := range samples() {
+		lines = append(lines, kernel.KindName(one.kind)+" "+hex.EncodeToString(one.body.AppendTo(nil)))
+	}
+	golden(t, "records.golden", lines)
+}
+
+// The bytes of every kind of event, in its envelope.
+func TestGoldenEvents(t *testing.T) {
+	program := kerneltest.JSON(t, literal)
+	define := event.Define{
+		ID: kerneltest.AgentID(1), Name: "bo", Evaluator: "std/1", Mode: "service",
+		Labels: map[string]string{"b": "2", "a": "1"}, Env: map[string]string{"k": "v"},
+		Grants:  []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: "**", NotAfterMillis: 9}},
+		Program: program,
+	}
+	bodies := []struct {
+		kind event.Kind
+		body any
+	}{
+		{event.KernelBooted, kerneltest.Config()},
+		{event.LeaderStarted, event.Leader{Node: "n1", Term: 3}},
+		{event.Pulse, nil},
+		{event.Checkpoint, event.Compare{Index: 7, Values: []event.Voter{{Node: "n1", Chain: [32]byte{1}}}}},
+		{event.AgentDefine, define},
+		{event.AgentStart, event.Start{Define: define, Input: value.Null, Reason: "why"}},
+		{event.AgentTrigger, event.Trigger{Agent: "x", Trigger: "spawn", Reason: "why", Input: value.Null}},
+		{event.AgentKill, event.Kill{Agent: "x", Reason: "why"}},
+		{event.AgentSubmit, event.Submit{Agent: "x", Program: program, Input: value.Null}},
+		{event.ToolDispatched, event.Dispatched{Agent: 1, Tick: 2, Call: 3, Node: "n1", Term: 4}},
+		{event.ToolResult, event.Result{Agent: 1, Tick: 2, Call: 3, OK: true, Value: value.Null, Code: "c", Message: "m", Millis: 5}},
+	}
+	var lines []string
+	for i, one := range bodies {
+		e := event.Event{Kind: one.kind, Wall: kerneltest.Start, Principal: "ann", Proposal: 300}
+		if i%2 == 0 {
+			e.Session = event.Session{ID: kerneltest.SessionAt(kerneltest.Start, 9), Seq: 300, Floor: 299}
+		} else {
+			e.IdempotencyKey = "key"
+		}
+		if one.body != nil {
+			e.Body = event.Encode(one.body)
+		}
+		lines = append(lines, e.Kind.String()+" "+hex.EncodeToString(e.Append(nil)))
+	}
+	golden(t, "events.golden", lines)
+	for k := event.Kind(0); k < 100; k++ {
+		require.Equal(t, k.Known(), strings.Contains("\n"+strings.Join(lines, "\n"), "\n"+k.String()+" "), k.String())
+	}
+}
+
+// The bytes of every kind of snapshot section, the first of each.
+func TestGoldenSections(t *testing.T) {
+	s := kerneltest.New(t, 1, func(c *config.Config) { c.WorkPerEvent = 1000 })
+	session := kerneltest.SessionAt(s.Wall, 9)
+	program := kerneltest.JSON(t, `{"kind":"SEQ","payload":{"steps":[{"kind":"LET","payload":{"name":"a","value":1}},`+callEcho+`]}}`)
+	s.Apply(kerneltest.InSession(session, 1, 1, event.AgentStart, event.Start{
+		Define: event.Define{ID: s.NewID(), Grants: allowAll, Program: program},
+	}))
+	s.Apply(event.Event{Kind: event.AgentSubmit, IdempotencyKey: "k", Body: event.Encode(event.Submit{Agent: kerneltest.AgentID(1)})})
+	s.Apply(event.Event{ // spends the work, so that the tick stays queued
+		Kind: event.AgentStart, Principal: strings.Repeat("p", 70_000),
+		Body: event.Encode(event.Start{Define: event.Define{ID: s.NewID(), Program: kerneltest.JSON(t, literal)}}),
+	})
+	var lines []string
+	last := byte(0)
+	for _, one := range sections(s) {
+		if one.Kind != last {
+			lines = append(lines, fmt.Sprintf("%d %s", one.Kind, hex.EncodeToString(one.Body)))
+		}
+		last = one.Kind
+	}
+	require.Len(t, lines, 10, "every kind of section")
+	golden(t, "sections.golden", lines)
+}
+
+// golden compares lines with a file, which UPDATE=1 writes.
+func golden(t *testing.T, name string, lines []string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	text := strings.Join(lines, "\n") + "\n"
+	if os.Getenv("UPDATE") == "1" {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text)
+}
