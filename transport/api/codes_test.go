@@ -118,6 +118,10 @@ func TestErrorSaysWhatToDo(t *testing.T) {
 	e := &api.Error{Code: "NOT_FOUND", Message: "no agent has this id", Hint: "see: omni agent list"}
 	assert.Equal(t, "NOT_FOUND: no agent has this id (see: omni agent list)", e.Error())
 	assert.False(t, e.Recorded())
+	e.Index = 7
+	assert.True(t, e.Recorded())
+	assert.False(t, (&api.Error{Code: "SESSION_EXPIRED", Index: 7}).Recorded(), "a session that is gone remembers nothing")
+	e.Index = 0
 	assert.Equal(t, api.ExitUnknown, api.ExitOf(e), "not definite")
 	e.Definite = true
 	assert.Equal(t, api.ExitRefused, api.ExitOf(e))

@@ -36,7 +36,7 @@ var codes = [...]CodeInfo{
 	definite("MALFORMED_JSON", 400, "The body is not JSON; rule names the line and the column."),
 	definite("METHOD_NOT_ALLOWED", 405, "The address exists, but not for this method."),
 	later("NEWER_TERM", 503, "Another node leads, or stands for election. Ask again."),
-	definite("NOT_BOOTED", 409, "The cluster has no configuration yet: its first leader has not proposed it."),
+	later("NOT_BOOTED", 503, "The cluster has no configuration yet: its first leader is about to propose it. Ask again."),
 	later("NOT_CAUGHT_UP", 503, "This node has not applied the index, or is not within the lag, that was asked for; or it has not caught up since it started. Another node may have, or this one soon."),
 	definite("NOT_FOUND", 404, "There is no such agent, or nothing at this address. For an agent, index tells as of when."),
 	later("NOT_LEADER", 421, "This node does not lead, and commands go to the leader: its id and its address stand in leader, when they are known."),

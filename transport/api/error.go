@@ -36,6 +36,14 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Recorded reports whether the kernel judged the command: then a retry with the
-// same session and sequence gets the same answer.
-func (e *Error) Recorded() bool { return e.Index != 0 }
+// Recorded reports whether the kernel judged the command, and remembers that: a
+// retry with the same session and sequence, or the same key, gets the same
+// answer. What the session itself refuses is not remembered, and neither is
+// what comes before the cluster's configuration.
+func (e *Error) Recorded() bool {
+	switch e.Code {
+	case "NOT_BOOTED", "SESSIONS_FULL", "SESSION_EXPIRED", "SEQUENCE_REUSED", "SEQUENCE_OUT_OF_WINDOW", "ALREADY_ACKNOWLEDGED":
+		return false
+	}
+	return e.Index != 0
+}

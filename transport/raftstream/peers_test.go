@@ -194,7 +194,7 @@ func TestCallSurvivesARestart(t *testing.T) {
 
 // A stream that is not used is closed by the one who answers.
 func TestIdleStreamsEnd(t *testing.T) {
-	caller, server := pair(t, echo, func(o *Options) { o.Limits.Idle = 50 * time.Millisecond })
+	caller, server := pair(t, echo, func(o *Options) { o.Limits.Idle = 700 * time.Millisecond })
 	_, err := caller.Call(within(t, 5*time.Second), server.Address(), 1, nil)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return server.streams.Load() == 0 }, 5*time.Second, time.Millisecond)

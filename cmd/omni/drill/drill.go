@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
 	"github.com/omnikernel/omnikernel/cmd/omni/load"
+	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
 )
 
@@ -114,8 +115,28 @@ func (d *drill) rounds(ctx context.Context) ([]Round, error) {
 	return rounds, nil
 }
 
-// calm is how long the load must flow before each fault.
-const calm = time.Second
+// calm waits until all is well, and has been while the load flowed: whoever led
+// then leads now.
+func (d *drill) calm(ctx context.Context) (status api.Status, perSecond float64, err error) {
+	for {
+		if status, err = d.awaitWell(ctx); err != nil {
+			return status, 0, err
+		}
+		if perSecond, err = d.flow(ctx); err != nil {
+			return status, 0, err
+		}
+		now, err := d.client.Status(ctx)
+		if err != nil {
+			return status, 0, err
+		}
+		if now.Leader == status.Leader && now.Term == status.Term {
+			return status, perSecond, nil
+		}
+	}
+}
+
+// flowing is how long the load must flow before each fault.
+const flowing = time.Second
 
 // flow waits until enough commands were accepted for a while, and says how many
 // they were per second. A cluster over which the last fault still casts its
@@ -124,7 +145,7 @@ func (d *drill) flow(ctx context.Context) (perSecond float64, err error) {
 	for deadline := time.Now().Add(d.Timeout); ; {
 		from := time.Now()
 		select {
-		case <-time.After(calm):
+		case <-time.After(flowing):
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}
@@ -139,14 +160,11 @@ func (d *drill) flow(ctx context.Context) (perSecond float64, err error) {
 // round is one fault: from a cluster that is well to its first accepted
 // command.
 func (d *drill) round(ctx context.Context, n int) (Round, error) {
-	status, err := d.awaitWell(ctx)
+	status, before, err := d.calm(ctx)
 	if err != nil {
 		return Round{}, err
 	}
-	round := Round{Round: n, Leader: status.Leader}
-	if round.Before, err = d.flow(ctx); err != nil {
-		return Round{}, err
-	}
+	round := Round{Round: n, Leader: status.Leader, Before: before}
 	mark, begun := d.ledger.Len(), time.Now()
 	if err := d.fault(ctx, &round); err != nil {
 		return Round{}, err
