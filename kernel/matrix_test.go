@@ -124,6 +124,9 @@ func requireRow(s *kerneltest.Sim, id string, from lifecycle.State, trigger life
 	require.Equal(s.T, [4]any{from, to, trigger, caller}, [4]any{taken.From, taken.To, taken.Trigger, taken.Caller})
 	require.Greater(s.T, s.Row(id).Lifecycle.Count, before)
 	require.Zero(s.T, s.Count(bus.InvalidTransition))
+	if s.StateOf(id) == lifecycle.Terminated { // however it came there, nothing of it is left
+		s.CheckCounts()
+	}
 }
 
 // requireRefused: an outcome, a record with from, trigger and caller, and no

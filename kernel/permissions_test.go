@@ -13,6 +13,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 )
 
 func grant(effect permissions.Effect, resource string) permissions.Grant {
@@ -64,6 +65,19 @@ func TestNoGrantsDenyEverything(t *testing.T) {
 	id := s.Start(event.Define{Mode: "service", Program: kerneltest.JSON(t, callEcho), Grants: []permissions.Grant{}}, nil)
 	require.Zero(t, s.Row(id).Permissions.Grants)
 	require.Equal(t, failure.PermissionDenied, codeOf(s, id))
+}
+
+// TO-3: there is no tool that is not judged.
+func TestEveryToolIsJudged(t *testing.T) {
+	require.Len(t, tools.Names(), 6)
+	for _, tool := range tools.Names() {
+		s := kerneltest.New(t, 1)
+		args := `{"min":1,"max":2,"ms":1,"url":"http://h"}`
+		id := s.Start(event.Define{Mode: "service", Grants: []permissions.Grant{},
+			Program: kerneltest.JSON(t, `{"kind":"CALL","payload":{"tool":"`+tool+`","args":`+args+`}}`)}, nil)
+		require.Equal(t, failure.PermissionDenied, codeOf(s, id), tool)
+		require.Equal(t, 1, s.Count(bus.Deny), tool)
+	}
 }
 
 // PE-1, EV-6: notAfter is tested by kernel time, when the grant is used: it

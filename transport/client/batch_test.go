@@ -116,7 +116,7 @@ func TestBatchThatRunsOutOfTime(t *testing.T) {
 		}
 		return &cluster.Answer{Verdict: cluster.Refused, Code: cluster.CodeQueueFull, Detail: "full"}
 	}
-	results, err := c.Batch(ctx, definitions(3), client.Timeout(200*time.Millisecond))
+	results, err := c.Batch(ctx, definitions(3), client.Timeout(time.Second))
 	require.NoError(t, err)
 	assert.NoError(t, results[0].Err)
 	assert.Equal(t, api.ExitUnknown, client.ExitOf(results[1].Err), "%v", results[1].Err)

@@ -81,7 +81,7 @@ func TestClientWaitsForALeader(t *testing.T) {
 	g := solo.New(t, 2, solo.Setup{})
 	c := connect(t, client.Options{}, g.Serve(t, httpapi.Options{})...)
 	g.Lead(-1)
-	_, err := c.Define(within(t, 20*time.Second), event.Define{}, client.Timeout(100*time.Millisecond))
+	_, err := c.Define(within(t, 20*time.Second), event.Define{}, client.Timeout(500*time.Millisecond))
 	var said *api.Error
 	require.ErrorAs(t, err, &said)
 	assert.Equal(t, "NO_LEADER", said.Code)
@@ -236,7 +236,7 @@ func TestUnknownOutcomeIsFoundOut(t *testing.T) {
 	g.Nodes[0].Answer = func(e event.Event) *cluster.Answer {
 		return &cluster.Answer{Verdict: cluster.Unknown, Code: cluster.CodeTimeout, Detail: "slow"}
 	}
-	_, err = c.Define(within(t, 20*time.Second), event.Define{}, client.Timeout(50*time.Millisecond))
+	_, err = c.Define(within(t, 20*time.Second), event.Define{}, client.Timeout(500*time.Millisecond))
 	var unknown *client.Unknown
 	require.ErrorAs(t, err, &unknown, "in the end nobody knows")
 	assert.Greater(t, unknown.Attempts, 1)

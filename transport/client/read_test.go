@@ -41,11 +41,11 @@ func TestReads(t *testing.T) {
 			assert.Equal(t, "n1", agent.Node)
 		}
 	}
-	_, err = c.Agent(ctx, done.AgentID, client.Node("n2"), client.Consistency(api.SessionLevel), client.Timeout(300*time.Millisecond))
+	_, err = c.Agent(ctx, done.AgentID, client.Node("n2"), client.Consistency(api.SessionLevel), client.Timeout(time.Second))
 	assert.ErrorContains(t, err, "NOT_CAUGHT_UP")
 	_, err = c.Agent(ctx, done.AgentID, client.Node(urls[1]), client.Consistency(api.Stale))
 	assert.ErrorContains(t, err, "NOT_FOUND")
-	_, err = c.Agent(ctx, done.AgentID, client.Node("n2"), client.Consistency(api.Stale), client.MaxLag(time.Second), client.Timeout(300*time.Millisecond))
+	_, err = c.Agent(ctx, done.AgentID, client.Node("n2"), client.Consistency(api.Stale), client.MaxLag(time.Second), client.Timeout(time.Second))
 	assert.ErrorContains(t, err, "NOT_CAUGHT_UP")
 	_, err = c.Agent(ctx, done.AgentID, client.Consistency("strong"))
 	assert.ErrorContains(t, err, "linearizable, session, stale")
@@ -285,7 +285,7 @@ func TestAwait(t *testing.T) {
 	assert.ErrorContains(t, err, "NOT_FOUND")
 	waiting, err := c.Start(ctx, event.Start{Define: echo(t)})
 	require.NoError(t, err)
-	_, err = c.Await(ctx, waiting.AgentID, client.Finished, client.Timeout(50*time.Millisecond))
+	_, err = c.Await(ctx, waiting.AgentID, client.Finished, client.Timeout(500*time.Millisecond))
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 

@@ -138,11 +138,13 @@ func TestADeadNodeHasNoPID(t *testing.T) {
 }
 
 func TestStopEndsEverything(t *testing.T) {
-	c, err := Start(t.Context(), Options{})
+	var said talk
+	c, err := Start(t.Context(), Options{Talk: said.say})
 	require.NoError(t, err)
 	require.NoError(t, c.Signal("n3", syscall.SIGSTOP), "a paused node must stop as well")
 	nodes := c.File().Nodes
 	require.NoError(t, c.Stop())
+	assert.Empty(t, said.String(), "nobody had to be killed")
 	require.NoError(t, c.Stop(), "again")
 	for _, node := range nodes {
 		assert.False(t, alive(node.PID), node.ID)

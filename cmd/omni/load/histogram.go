@@ -118,7 +118,7 @@ func (h *Histogram) Corrected(interval time.Duration) *Histogram {
 			factor := (missing + maxFilled - 1) / maxFilled
 			step, weight = interval*time.Duration(factor), n*factor
 		}
-		for d -= step; d >= d; d -= step {
+		for d -= step; d >= interval; d -= step {
 			out.RecordN(d, weight)
 		}
 	}
