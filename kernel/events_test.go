@@ -17,6 +17,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 )
 
@@ -73,7 +74,25 @@ func TestUnknownEventsStopTheNode(t *testing.T) {
 		s := kerneltest.New(t, 1)
 		want := fmt.Sprintf("kernel: event kind %d at index 2 cannot be applied by version %d: %s", test.event.Kind, kernel.Version, test.why)
 		assert.PanicsWithValue(t, want, func() { s.Replicas[0].Apply(2, 1, &test.event) }, name)
+		assert.False(t, kernel.Readable(&test.event), "%s: its proposer can know", name)
 	}
+}
+
+// EV-2: a text that is no UTF-8 can be encoded and not read: the proposer asks
+// before it is committed. Whatever a kernel took in was readable.
+func TestReadable(t *testing.T) {
+	message := event.Event{Kind: event.ToolResult, Body: event.Encode(event.Result{Message: "\xff"})}
+	require.False(t, kernel.Readable(&message))
+	long := event.Event{Kind: event.AgentDefine, Body: event.Encode(event.Define{Grants: make([]permissions.Grant, 5000)})}
+	require.False(t, kernel.Readable(&long))
+	h := kerneltest.NewHistory(t, 1, 50, kerneltest.NewSeeded(9))
+	h.Run(300)
+	kinds := make(map[event.Kind]bool)
+	for i := range h.Log {
+		require.True(t, kernel.Readable(&h.Log[i].Event))
+		kinds[h.Log[i].Event.Kind] = true
+	}
+	require.Len(t, kinds, 11, "every kind of event")
 }
 
 // EV-3: records are numbered densely from 1 through the whole log; the first

@@ -11,10 +11,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// cachedEntries is how many of the newest entries stay in memory, for the
-// leader's replication and for Apply. The cache has no byte limit, so this
-// times the largest entry is what it can hold.
-const cachedEntries = 128
+// cachedEntries is how many of the newest entries are kept in memory: as many
+// as are in flight at most, so that under load no entry that is replicated or
+// applied has to be read back from the disk and decoded again. Entries above
+// 64 KiB go one at a time, which bounds the cache to about that many 64 KiB.
+const cachedEntries = 1024
 
 // Store is one group's log and stable store. Logs and Stable may be used from
 // any goroutine.

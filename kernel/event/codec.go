@@ -7,8 +7,10 @@ import (
 )
 
 // Bodies are canonical CBOR (RFC 8949 core deterministic) with integer keys.
-// The decoder accepts nothing that the encoder would not write: no duplicate
-// keys, no unknown fields, no indefinite lengths, bounded sizes.
+// The decoder accepts no duplicate keys, no unknown fields, no indefinite
+// lengths, no tags, no invalid UTF-8, and bounded sizes only. Another order of
+// keys or a longer form of a number it does read: that is another body, and as
+// a retry it is refused (CL-3).
 var (
 	encoder = must(cbor.CoreDetEncOptions().EncMode())
 	decoder = must(cbor.DecOptions{

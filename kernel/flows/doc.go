@@ -9,7 +9,8 @@
 // decided by reactions, flows too, which the routing table names; a reaction
 // trusts the state it finds, not the record that woke it.
 //
-// The commands: define.go, start.go, trigger.go, kill.go, submit.go. The
-// runner's events: dispatch.go, result.go. Time: timer.go. The tick: tick.go.
-// The reactions: gate.go, fault.go, finish.go, schedule.go, release.go.
+// The commands: define.go (define and start), trigger.go, kill.go, submit.go.
+// The runner's events, dispatches and results: result.go. Time: timer.go. The
+// tick: tick.go. The reactions: gate.go and kerneltools.go for a tool call,
+// reactions.go for everything else.
 package flows

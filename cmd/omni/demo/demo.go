@@ -172,10 +172,11 @@ func (d *demo) kill(ctx context.Context) error {
 	d.line("the agent is %s: the service was asked to greet %s, and holds its answer back", waiting.State, people[held])
 	d.sum.require(waiting.State == "WAITING", "the agent is %s while its call is pending", waiting.State)
 	d.step("Killing the leader, %s, with SIGKILL.", status.Leader)
-	mark, begun := d.ledger.Len(), time.Now()
+	mark := d.ledger.Len()
 	if err := d.cluster.Signal(status.Leader, syscall.SIGKILL); err != nil {
 		return err
 	}
+	begun := time.Now() // what begins from now on, the leader cannot have accepted
 	d.service.free()
 	d.sum.Killed = status.Leader
 	first, ok := d.ledger.AwaitAck(ctx.Done(), mark, func(w load.Write) bool { return w.Begun.After(begun) })

@@ -131,6 +131,6 @@ func (c *child) signal(signal syscall.Signal) error {
 // terminate asks the process to stop. One that was paused must go on to do so.
 func (c *child) terminate() {
 	if c.signal(syscall.SIGTERM) == nil {
-
+		_ = c.signal(syscall.SIGCONT)
 	}
 }

@@ -165,8 +165,9 @@ func (d *drill) round(ctx context.Context, n int) (Round, error) {
 		return Round{}, err
 	}
 	round := Round{Round: n, Leader: status.Leader, Before: before}
-	mark, begun := d.ledger.Len(), time.Now()
-	if err := d.fault(ctx, &round); err != nil {
+	mark := d.ledger.Len()
+	begun, err := d.fault(ctx, &round)
+	if err != nil {
 		return Round{}, err
 	}
 	limit, cancel := context.WithTimeout(ctx, d.Timeout)
@@ -195,31 +196,34 @@ func (d *drill) suits(round *Round, begun time.Time) func(load.Write) bool {
 	}
 }
 
-// fault takes the leader away. A pause is over when it returns.
-func (d *drill) fault(ctx context.Context, round *Round) error {
+// fault takes the leader away, and says from when on it was away: what begins
+// after that, it cannot have accepted. A pause is over when fault returns.
+func (d *drill) fault(ctx context.Context, round *Round) (away time.Time, err error) {
 	switch d.Kind {
 	case KillLeader:
-		return d.Nodes.Signal(round.Leader, syscall.SIGKILL)
+		err = d.Nodes.Signal(round.Leader, syscall.SIGKILL)
+		return time.Now(), err
 	case PauseLeader:
 		pause := time.Duration(1+(round.Round-1)%10) * d.Heartbeat
 		round.PauseMillis = load.Millis(pause)
 		if err := d.Nodes.Signal(round.Leader, syscall.SIGSTOP); err != nil {
-			return err
+			return away, err
 		}
+		away = time.Now()
 		// Whatever happens, nobody is left paused.
 		defer func() { _ = d.Nodes.Signal(round.Leader, syscall.SIGCONT) }()
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return ctx.Err()
 		}
-		return nil
+		return away, ctx.Err()
 	default:
+		away = time.Now()
 		_, err := d.patient.Transfer(ctx, "")
 		var unknown *client.Unknown
 		if errors.As(err, &unknown) {
-			return nil // it may have come about: the next accepted command tells
+			err = nil // it may have come about: the next accepted command tells
 		}
-		return err
+		return away, err
 	}
 }
