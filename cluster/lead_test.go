@@ -171,3 +171,18 @@ func TestForeignDataDirectory(t *testing.T) {
 	})
 	require.ErrorIs(t, err, cluster.ErrForeignDir)
 }
+
+// An event that no kernel could read is refused before it reaches the log, and
+// the nodes go on (EV-2).
+func TestUnreadableEventsAreNotProposed(t *testing.T) {
+	c := newTrio(t)
+	leader := c.nodes[c.leader()]
+	bad := event.Event{Kind: event.AgentKill, Principal: "client", Body: []byte{0xff}}
+	require.Equal(t, cluster.Refused, leader.Propose(t.Context(), bad).Verdict)
+	good := start(t, "018f4e5c-0000-7000-8000-000000000005")
+	answers := leader.ProposeAll(t.Context(), []event.Event{bad, good, bad})
+	require.Equal(t, []cluster.Verdict{cluster.Refused, cluster.Applied, cluster.Refused},
+		[]cluster.Verdict{answers[0].Verdict, answers[1].Verdict, answers[2].Verdict})
+	require.Empty(t, answers[1].Outcome.Refusal)
+	c.sameDigests()
+}

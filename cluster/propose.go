@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/fsm"
+	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/event"
 )
@@ -16,18 +17,31 @@ func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
 	if n.stopping.Load() && e.Kind.IsCommand() {
 		return Answer{Verdict: Refused, Code: CodeIntakeClosed, Detail: "this node is stopping"}
 	}
+	if !kernel.Readable(&e) {
+		return unreadable()
+	}
 	return n.answer(n.group.Propose(ctx, n.encode(&e)))
+}
+
+// unreadable answers an event that would stop every node that applies it (EV-2).
+func unreadable() Answer {
+	return Answer{Verdict: Refused, Code: CodeTooLarge, Detail: "the kernel could not read this event: it is larger or nested deeper than an event may be"}
 }
 
 // ProposeAll commits events in order, each as an entry of its own.
 func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
-	encoded := make([][]byte, len(batch))
-	for i := range batch {
-		encoded[i] = n.encode(&batch[i])
-	}
 	answers := make([]Answer, len(batch))
+	encoded := make([][]byte, 0, len(batch))
+	places := make([]int, 0, len(batch))
+	for i := range batch {
+		if !kernel.Readable(&batch[i]) {
+			answers[i] = unreadable()
+			continue
+		}
+		encoded, places = append(encoded, n.encode(&batch[i])), append(places, i)
+	}
 	for i, outcome := range n.group.ProposeAll(ctx, encoded) {
-		answers[i] = n.answer(outcome)
+		answers[places[i]] = n.answer(outcome)
 	}
 	return answers
 }

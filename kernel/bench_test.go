@@ -92,8 +92,6 @@ func BenchmarkToolStep(b *testing.B) {
 		d.apply(event.ToolResult, event.Encode(event.Result{Agent: key.Agent, Tick: key.Tick, Call: key.Call, OK: true, Value: value}))
 		pending = append(pending, d.k.Requested()...)
 		if len(pending) < 256 {
-			no := pending[0].Agent
-			_ = no
 			d.apply(event.AgentSubmit, event.Encode(event.Submit{Agent: ids[key.Agent-1]}))
 			pending = append(pending, d.k.Requested()...)
 		}

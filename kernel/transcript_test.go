@@ -26,7 +26,7 @@ import (
 //	kill agent=a [reason=…]
 //	answer                                       YAML: the oldest call's result
 //	fail code=TOOL_TIMEOUT                       … or its failure
-//	pass ms=100                                  time goes by, then a Pulse
+//	pass [ms=100] [days=30]                      time goes by, then a Pulse
 //	agents                                       commits nothing: where each agent is
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
@@ -51,11 +51,12 @@ func newStory(t *testing.T) *story {
 
 func (st *story) tell(t *testing.T, d *datadriven.TestData) string {
 	var name, do, reason, code, mode, grants string
-	var ms int
+	var ms, days int
 	for key, into := range map[string]*string{"agent": &name, "do": &do, "reason": &reason, "code": &code, "mode": &mode, "grants": &grants} {
 		d.MaybeScanArgs(t, key, into)
 	}
 	d.MaybeScanArgs(t, "ms", &ms)
+	d.MaybeScanArgs(t, "days", &days)
 	s := st.s
 	var outcome event.Outcome
 	switch d.Cmd {
@@ -74,7 +75,7 @@ func (st *story) tell(t *testing.T, d *datadriven.TestData) string {
 	case "fail":
 		outcome = s.Answer(false, code)
 	case "pass":
-		s.Pass(int64(ms))
+		s.Pass(int64(days)*24*3_600_000 + int64(ms))
 	case "agents":
 		return st.agents()
 	default:

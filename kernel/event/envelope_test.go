@@ -108,7 +108,7 @@ func TestDecodeErrors(t *testing.T) {
 
 // CL-3: a session's id says when it was minted.
 func TestSessionOpenedAt(t *testing.T) {
-	require.EqualValues(t, 0x0102030405ff, event.Session{ID: [16]byte{1, 2, 3, 4, 5, 0xff, 9}}.OpenedAt())
+	require.Equal(t, int64(0x0102030405ff), event.Session{ID: [16]byte{1, 2, 3, 4, 5, 0xff, 9}}.OpenedAt())
 	require.False(t, event.Session{Seq: 1, Floor: 1}.Present())
 	require.True(t, event.Session{ID: [16]byte{15: 1}}.Present())
 }
@@ -166,7 +166,7 @@ func TestBodies(t *testing.T) {
 	}
 	_, ok = event.DecodeBody[event.Result]([]byte("\xa1\x08\x1b\xff\xff\xff\xff\xff\xff\xff\xff"))
 	assert.False(t, ok, "beyond 64 bits signed")
-	require.EqualValues(t, math.MaxInt64, maxMillis(t))
+	require.Equal(t, int64(math.MaxInt64), maxMillis(t))
 }
 
 func maxMillis(t *testing.T) int64 {

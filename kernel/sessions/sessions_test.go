@@ -129,7 +129,7 @@ func TestWindow(t *testing.T) {
 	s.Check()
 }
 
-// CL-3: a session opens with its first command, while its id is young; later,
+// CL-3, CL-6: a session opens with its first command, while its id is young; later,
 // or from a clock far ahead, never.
 func TestSessionOpens(t *testing.T) {
 	s := kerneltest.New(t, 1)
@@ -169,7 +169,7 @@ func TestDroppedSessionNeverOpensAgain(t *testing.T) {
 	s.Check()
 }
 
-// CL-3: a command keeps its session alive; one event drops a bounded number of
+// CL-6, CL-7: a command keeps its session alive; one event drops a bounded number of
 // idle ones (EV-12).
 func TestIdleSessionsAreDroppedByAndBy(t *testing.T) {
 	s := kerneltest.New(t, 1)
@@ -202,7 +202,7 @@ func TestSessionsFull(t *testing.T) {
 	require.EqualValues(t, 3, agents(s))
 }
 
-// CL-3: a command whose place makes no sense is refused and opens nothing:
+// CL-8: a command whose place makes no sense is refused and opens nothing:
 // otherwise it would go around the bounds on age and number.
 func TestMalformedPlacesAreNotRemembered(t *testing.T) {
 	s := kerneltest.New(t, 1, func(c *config.Config) { c.MaxSessions = 1 })
@@ -220,7 +220,7 @@ func TestMalformedPlacesAreNotRemembered(t *testing.T) {
 	s.Check()
 }
 
-// CL-3: an answer too long for the table is kept as the place of its block.
+// CL-9: an answer too long for the table is kept as the place of its block.
 func TestLongOutcomesAreKeptAsPositions(t *testing.T) {
 	s := kerneltest.New(t, 1)
 	c := open(s, 1)
@@ -249,7 +249,7 @@ func TestLongOutcomesAreKeptAsPositions(t *testing.T) {
 	s.Check()
 }
 
-// CL-3: an idempotency key gives the same promise for its window, to each
+// CL-3, CL-10: an idempotency key gives the same promise for its window, to each
 // principal by itself.
 func TestIdempotencyKeys(t *testing.T) {
 	s := kerneltest.New(t, 1, func(c *config.Config) { c.MaxIdempotencyKeys = 3 })
@@ -278,7 +278,32 @@ func TestIdempotencyKeys(t *testing.T) {
 	s.Check()
 }
 
-// CL-3: only commands are remembered; what nodes propose has its own identity.
+// CL-7: one event drops a bounded number of keys whose window is over (EV-12).
+func TestKeysAreDroppedByAndBy(t *testing.T) {
+	s := kerneltest.New(t, 1)
+	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
+		s.Apply(event.Event{Kind: event.AgentDefine, IdempotencyKey: key, Body: event.Encode(event.Define{})})
+	}
+	keys := func() (n int) {
+		st := s.State()
+		st.Sessions.AllKeys(func(*sessions.Keyed) bool {
+			n++
+			return true
+		})
+		return n
+	}
+	s.Wall += s.State().Config.IdempotencyWindowMillis
+	var left []int
+	for range 3 {
+		s.Pulse()
+		left = append(left, keys())
+		s.Wall++
+	}
+	require.Equal(t, []int{6, 2, 0}, left)
+	s.Check()
+}
+
+// CL-11: only commands are remembered; what nodes propose has its own identity.
 func TestEventsOfNodesOpenNoSession(t *testing.T) {
 	s := kerneltest.New(t, 1)
 	c := open(s, 1)

@@ -3,6 +3,7 @@ package dev
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strconv"
 	"syscall"
@@ -11,6 +12,13 @@ import (
 const (
 	host    = "127.0.0.1"
 	maxPort = 65535
+
+	// Free ports are looked for below those that the system gives to outgoing
+	// connections (32768 and up on Linux): one of these might take a node's
+	// port while the node is down for a moment.
+	firstFree = 20_000
+	lastFree  = 32_000
+	tries     = 100
 )
 
 // plan decides who listens where. Raft addresses are part of the cluster's
@@ -24,7 +32,7 @@ func plan(o Options, known *File) (File, error) {
 		}
 	}()
 	take := func(port int) (string, error) {
-		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		l, err := listen(port)
 		if err != nil {
 			return "", busy(port, err)
 		}
@@ -53,6 +61,18 @@ func plan(o Options, known *File) (File, error) {
 		f.Nodes = append(f.Nodes, node)
 	}
 	return f, nil
+}
+
+// listen takes a port; any free one for 0.
+func listen(port int) (net.Listener, error) {
+	if port == 0 {
+		for range tries {
+			if l, err := listen(firstFree + rand.IntN(lastFree-firstFree)); err == nil {
+				return l, nil
+			}
+		}
+	}
+	return net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 }
 
 // takeAgain checks that a Raft address of before is free.
