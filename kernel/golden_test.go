@@ -181,6 +181,28 @@ func TestRecordBodiesRoundTrip(t *testing.T) {
 	require.False(t, ok)
 }
 
+// EV-11: a number that does not fit its field is refused, not cut, and what is
+// absent has one form.
+func TestRecordBodiesAreStrict(t *testing.T) {
+	evaluation := (&permissions.Evaluation{Action: "a", Resource: "r", Grants: 1}).AppendTo(nil)
+	wide := bus.AppendInt(evaluation[:len(evaluation)-1], 1<<32)
+	kind := append(bus.AppendUint(nil, 1<<16+uint64(event.Pulse)), 0, 0, 0, 0, 0)
+	zeros := append([]byte{byte(event.Pulse), 0, 0, 1}, make([]byte, 20)...)
+	for name, bad := range map[string]struct {
+		kind bus.Kind
+		raw  []byte
+	}{
+		"a grant of 33 bits": {bus.Allow, wide}, "a kind of 17 bits": {bus.Event, kind}, "a session of zeros": {bus.Event, zeros},
+		"an agent of 33 bits": {bus.TimerSet, append([]byte{0, 1, 1}, append(bus.AppendUint(nil, 1<<32), 0, 0)...)},
+		"a bool of 2":         {bus.StaleResult, []byte{1, 2}},
+	} {
+		_, ok := kernel.DecodeRecordBody(bad.kind, bad.raw)
+		assert.False(t, ok, name)
+	}
+	_, ok := kernel.DecodeRecordBody(bus.Event, []byte{byte(event.Pulse), 0, 0, 0, 0, 0})
+	require.True(t, ok)
+}
+
 // The bytes of every kind of record body. A difference means that committed
 // logs can no longer be read.
 func TestGoldenRecords(t *testing.T) {

@@ -202,6 +202,8 @@ func TestResultAgainstDeadline(t *testing.T) {
 	require.Equal(t, lifecycle.Faulted, s.StateOf(id))
 	require.Equal(t, failure.Transient, s.Row(id).Lifecycle.Fault)
 	require.Equal(t, failure.WaitTimeout, codeOf(s, id))
+	require.Nil(t, s.Row(id).Execution.Current.Checkpoint, "row 8 destroys it")
+	require.NotNil(t, s.Row(id).Execution.Current.Recovery, "and not recovery's")
 	s.Check()
 }
 
