@@ -31,6 +31,14 @@ func (c *stampClock) end() {
 	c.base = 0
 }
 
+// running reports whether a term has begun: outside one nothing is stamped, and
+// so nothing is proposed.
+func (c *stampClock) running() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.base != 0
+}
+
 // now is the stamp of an event proposed at this moment, Unix milliseconds.
 func (c *stampClock) now() int64 {
 	c.mu.Lock()

@@ -20,6 +20,9 @@ func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
 	if !kernel.Readable(&e) {
 		return unreadable()
 	}
+	if !n.stamps.running() {
+		return n.notLeading()
+	}
 	return n.answer(n.group.Propose(ctx, n.encode(&e)))
 }
 
@@ -28,9 +31,25 @@ func unreadable() Answer {
 	return Answer{Verdict: Refused, Code: CodeTooLarge, Detail: "the kernel could not read this event: it is larger or nested deeper than an event may be"}
 }
 
+// notLeading answers for a node that does not lead, or whose term has not begun
+// because its clock is still being judged (EV-7).
+func (n *Node) notLeading() Answer {
+	leader, known := n.Leader()
+	if known && leader.ID != n.config.NodeID {
+		return Answer{Verdict: Refused, Code: CodeNotLeader, Detail: detailOf(consensus.NotLeader), Leader: leader}
+	}
+	return Answer{Verdict: Refused, Code: CodeNoLeader, Detail: detailOf(consensus.NoLeader)}
+}
+
 // ProposeAll commits events in order, each as an entry of its own.
 func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 	answers := make([]Answer, len(batch))
+	if !n.stamps.running() {
+		for i := range answers {
+			answers[i] = n.notLeading()
+		}
+		return answers
+	}
 	encoded := make([][]byte, 0, len(batch))
 	places := make([]int, 0, len(batch))
 	for i := range batch {
