@@ -66,7 +66,9 @@ type Limits struct {
 	// LargeBytes: of the proposals above this size, one is in flight at a time,
 	// since the library bounds its messages by entries, not by bytes. 64 KiB.
 	LargeBytes int
-	// AppendEntries is how many entries one message to a follower carries. 128.
+	// AppendEntries is how many entries one message to a follower carries, and one
+	// fsync of the leader. With at most InFlight entries of at most LargeBytes each
+	// under way, a message stays below 32 MiB. 512.
 	AppendEntries int
 	// TrailingLogs is how many entries stay behind a snapshot, so that a
 	// follower that was away needs no snapshot. It must exceed what is written
@@ -85,7 +87,7 @@ func (l Limits) withDefaults() Limits {
 	fill(&l.Bytes, 64<<20)
 	fill(&l.EntryBytes, 512<<10)
 	fill(&l.LargeBytes, 64<<10)
-	fill(&l.AppendEntries, 128)
+	fill(&l.AppendEntries, 512)
 	fill(&l.TrailingLogs, 32_768)
 	fill(&l.SnapshotBytes, 64<<20)
 	fill(&l.LearnerLag, 1024)
