@@ -48,7 +48,7 @@ const (
 	pulseEvery       = 10 * time.Millisecond // at most one Pulse per this (mechanics: "Work, not ticks")
 	checkpointEvents = 16_384                // events between Checkpoints, or …
 	checkpointEvery  = 5 * time.Second       // … this long, if anything happened
-	logFlushEvery    = 15 * time.Second      // fsyncs of the derived log: each competes with Raft's own (LO-2)
+	logFlushEvery    = 15 * time.Second      // fsyncs of the derived log, which a crash cannot harm (LO-2)
 	runnerWorkers    = 512                   // external calls that run at once
 	resultBatch      = 256                   // results proposed together
 	sweepEvery       = 100 * time.Millisecond

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -97,14 +96,7 @@ func (f serverFlags) peerList() ([]cluster.Peer, error) {
 	return peers, nil
 }
 
-// gcPercent lets a node's heap grow a little further between collections than
-// Go's default of 100: about 5 % more commands for a fifth more memory.
-const gcPercent = 150
-
 func runServer(ctx context.Context, f serverFlags) error {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	peers, err := f.peerList()
 	if err != nil {
 		return err
