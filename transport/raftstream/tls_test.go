@@ -95,6 +95,8 @@ func TestMutualTLS(t *testing.T) {
 	require.ErrorContains(t, err, "TLS", "a caller that trusts another authority")
 	_, err = call()
 	require.ErrorContains(t, err, "does only one side use TLS", "a caller without TLS")
+	// A caller hears of its failure before the server has written its line.
+	require.Eventually(t, func() bool { return server.shaking.Load() == 0 }, 5*time.Second, time.Millisecond)
 	require.Equal(t, 1, log.containing("peer handshake failed"), "once a minute per host")
 
 	// The other way round: we speak TLS, the server does not.
