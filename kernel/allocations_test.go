@@ -29,7 +29,7 @@ func TestAllocations(t *testing.T) {
 		bodies[i] = event.Encode(event.Define{ID: fmt.Sprintf("018f4e5c-0000-7000-9000-%012d", i+1), Mode: "service", Grants: allowAll, Program: source})
 	}
 	next := 0
-	pin(t, "a define command", 55, testing.AllocsPerRun(runs, func() {
+	pin(t, "a define command", 19, testing.AllocsPerRun(runs, func() {
 		outcome := d.apply(event.AgentDefine, bodies[next])
 		next++
 		if !outcome.Done() {
@@ -51,7 +51,7 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 	next = 0
-	pin(t, "a durable tool step", 61, testing.AllocsPerRun(runs, func() {
+	pin(t, "a durable tool step", 38, testing.AllocsPerRun(runs, func() {
 		outcome := d.apply(event.ToolResult, results[next])
 		next++
 		if !outcome.Done() {

@@ -9,6 +9,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/invariants"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/tools"
@@ -34,15 +35,21 @@ func (k *Kernel) ApplyQuarantined(index, term uint64, e *event.Event) Applied {
 
 // begin opens the event's block and records the event itself.
 func (k *Kernel) begin(index, term uint64, e *event.Event) {
+	if k.applying {
+		panic("kernel: INV-21: Apply within Apply: one goroutine applies one event at a time")
+	}
 	if index <= k.state.Index {
 		panic(fmt.Sprintf("kernel: event at index %d after index %d", index, k.state.Index))
 	}
+	k.applying = true
 	k.state.Index, k.state.Term = index, term
 	k.state.Clock = max(k.state.Clock, e.Wall)
 	k.at = bus.At{Index: index, Now: k.state.Clock}
 	k.work = 0
+	k.checks.Begin()
 	k.block.Begin(index, term, k.state.Log.NextSeq, k.state.Clock)
-	k.publish(bus.Record{Kind: bus.Event, Body: &event.Recorded{Event: e}}, 0)
+	k.recorded.Event = e
+	k.publish(bus.Record{Kind: bus.Event, Body: &k.recorded}, 0)
 }
 
 // seal ends the event: its block, the chain, the position of the next one.
@@ -53,6 +60,8 @@ func (k *Kernel) seal(outcome event.Outcome) Applied {
 		segment = k.state.Config.SegmentBytes
 	}
 	k.state.Log.Advance(block, chain, segment)
+	k.applying = false
+	k.recorded.Event = nil
 	return Applied{Outcome: outcome, Block: block, Log: &k.state.Log}
 }
 
@@ -71,6 +80,16 @@ func (k *Kernel) fireTimers() {
 		}
 		flows.Fire(k.view(), timer, &k.out)
 		k.run(0)
+		k.drainCascades()
+	}
+}
+
+// drainCascades records what a revocation means to the agents below, one by
+// one, within the event's work; it has been in force since its first record
+// (LC-10, EV-5).
+func (k *Kernel) drainCascades() {
+	for k.work < k.state.Config.WorkPerEvent && flows.Cascade(k.view(), &k.out) {
+		k.run(0)
 	}
 }
 
@@ -79,14 +98,37 @@ func (k *Kernel) drainTicks() {
 	if k.state.Config == nil {
 		return
 	}
+	k.drainCascades()
 	for k.work < k.state.Config.WorkPerEvent {
 		agent, ok := k.state.Running.First()
 		if !ok {
 			return
 		}
-		k.work += flows.Tick(k.view(), agent, &k.out)
-		k.run(0)
+		k.tick(agent)
+		k.drainCascades()
 	}
+}
+
+// sampleTicks is how rarely a tick is evaluated twice: when the next busSeq is
+// a multiple of it. Every replica samples the same ticks.
+const sampleTicks = 256
+
+// tick runs the tick of one agent. Now and then it does so twice, and compares:
+// an evaluator that answers by anything but its inputs would diverge (INV-15,
+// INV-20).
+func (k *Kernel) tick(agent uint32) {
+	k.work += flows.Tick(k.view(), agent, &k.out)
+	if (k.at.Seq+1)%sampleTicks == 0 {
+		var again bus.Batch
+		flows.Tick(k.view(), agent, &again)
+		if !k.out.Equal(&again) {
+			k.out.Reset()
+			k.breach(bus.Record{Kind: bus.TickStarted, Agent: agent}, &invariants.Breach{
+				Invariant: "INV-20", Rule: "an instruction's result depends on its inputs alone: evaluated twice, the tick differed",
+			}, 0)
+		}
+	}
+	k.run(0)
 }
 
 // decide answers the event. Whatever it refuses has changed nothing, and is
@@ -133,6 +175,20 @@ func (k *Kernel) command(e *event.Event) (flows.Target, *flows.Refusal) {
 		return flows.Kill(v, decoded[event.Kill](k, e), &k.out)
 	case event.AgentSubmit:
 		return flows.Submit(v, decoded[event.Submit](k, e), &k.out)
+	case event.AgentSend:
+		return flows.Send(v, decoded[event.Send](k, e), &k.out)
+	case event.AgentReclassify:
+		return flows.Reclassify(v, decoded[event.Reclassify](k, e), &k.out)
+	case event.TokenRevoke:
+		return flows.RevokeToken(v, decoded[event.RevokeToken](k, e), &k.out)
+	case event.GrantRevoke:
+		return flows.RevokeGrant(v, decoded[event.RevokeGrant](k, e), &k.out)
+	case event.EscalationDecide:
+		return flows.Decide(v, decoded[event.Decide](k, e), e.Principal, &k.out)
+	case event.SharedPut:
+		return flows.PutShared(v, decoded[event.PutShared](k, e), &k.out)
+	case event.SharedDelete:
+		return flows.DeleteShared(v, decoded[event.DeleteShared](k, e), &k.out)
 	}
 	panic(k.unknown(e, "no flow takes it"))
 }
@@ -190,8 +246,8 @@ func (k *Kernel) answer(t flows.Target, r failure.Refusal) event.Outcome {
 	if row := k.state.Agents.Get(t.No); row != nil {
 		outcome.Agent, outcome.State = row.Identity.ID, uint8(row.Lifecycle.State)
 	}
-	recorded := outcome
-	k.publish(bus.Record{Kind: bus.Outcome, Body: &recorded}, 0)
+	k.outcome = outcome
+	k.publish(bus.Record{Kind: bus.Outcome, Body: &k.outcome}, 0)
 	return outcome
 }
 
@@ -213,12 +269,32 @@ func (k *Kernel) run(cause uint32) {
 func (k *Kernel) publishBatch(cause uint32) {
 	records := k.out.Records()
 	for i := range records {
+		if broken := k.checks.Before(k.state, k.at.Now, &records[i]); broken != nil {
+			k.breach(records[i], broken, cause)
+			return
+		}
 		place := k.publish(records[i], cause)
+		if broken := k.checks.After(k.state, &records[i]); broken != nil {
+			panic(broken.Stops(uint16(records[i].Kind), records[i].Agent))
+		}
 		if len(routes[records[i].Kind].react) > 0 {
 			k.reactions = append(k.reactions, pending{records[i], place})
 		}
 	}
 	k.out.Reset()
+}
+
+// breach drops a record that would break an invariant, with whatever its flow
+// decided after it, and ends the agent on whose account it is (FA-4).
+func (k *Kernel) breach(r bus.Record, broken *invariants.Breach, cause uint32) {
+	if k.breaking || r.Agent == 0 {
+		panic(broken.Stops(uint16(r.Kind), r.Agent))
+	}
+	k.breaking = true
+	k.out.Reset()
+	flows.Breach(k.view(), r.Agent, broken.Invariant, broken.Rule, r.Kind, &k.out)
+	k.publishBatch(cause)
+	k.breaking = false
 }
 
 // publish gives the record its busSeq, writes it to the block, and lets its
@@ -233,6 +309,9 @@ func (k *Kernel) publish(r bus.Record, cause uint32) uint32 {
 	place := k.block.Count()
 	before := k.block.Len()
 	k.at.Seq = k.block.Open(logging.Header{Kind: uint16(r.Kind), Agent: r.Agent, Tick: r.Tick, Step: r.Step, Cause: cause})
+	if k.at.Seq != k.state.Log.NextSeq+uint64(place) {
+		panic("kernel: INV-16: busSeq is dense, and rises by one a record")
+	}
 	k.block.Buf = r.Body.AppendTo(k.block.Buf)
 	k.block.Close()
 	k.work += 1 + uint64(k.block.Len()-before)/64

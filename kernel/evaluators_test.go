@@ -25,6 +25,42 @@ func lookupWords(name string) (evaluator.Evaluator, bool) {
 	return evaluator.Lookup(name)
 }
 
+// breakable offers the word unreachable, which works once it is not broken.
+func breakable(broken *bool) func(string) (evaluator.Evaluator, bool) {
+	return func(name string) (evaluator.Evaluator, bool) {
+		found, ok := lookupWords(name)
+		if words, is := found.(wordEvaluator); is {
+			return breakableEvaluator{words, broken}, ok
+		}
+		return found, ok
+	}
+}
+
+type breakableEvaluator struct {
+	wordEvaluator
+	broken *bool
+}
+
+func (e breakableEvaluator) Compile(program value.Raw) (evaluator.Program, *failure.Refusal) {
+	p, refusal := e.wordEvaluator.Compile(program)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return breakableProgram{p.(wordProgram), e.broken}, nil
+}
+
+type breakableProgram struct {
+	wordProgram
+	broken *bool
+}
+
+func (p breakableProgram) Start(ctx evaluator.Context) evaluator.Tick {
+	if p.word == "unreachable" && !*p.broken {
+		return wordTick{p.name, "name"}
+	}
+	return p.wordProgram.Start(ctx)
+}
+
 func (e wordEvaluator) Name() string { return e.name }
 
 func (e wordEvaluator) Compile(program value.Raw) (evaluator.Program, *failure.Refusal) {
@@ -44,12 +80,18 @@ func (p wordProgram) Start(evaluator.Context) evaluator.Tick {
 	return wordTick(p)
 }
 
-func (p wordProgram) Resume(evaluator.Context, []byte, *evaluator.Answer) (evaluator.Tick, *failure.Failure) {
-	if p.word == "call, then panic" {
+func (p wordProgram) Resume(evaluator.Context, []byte, *evaluator.Delivery) (evaluator.Tick, *failure.Failure) {
+	switch p.word {
+	case "call, then panic":
 		panic("a bug")
+	case "delegate, then breach":
+		return wordTick{p.name, "breach"}, nil
 	}
 	return wordTick{p.name, "name"}, nil
 }
+
+// oneKid asks for a child that nobody waits for, and that calls a tool.
+var oneKid, _ = value.FromJSON([]byte(`{"detach":true,"children":[{"name":"kid","program":`+callEcho+`,"grants":[`+allowEcho+`]}]}`), 4096)
 
 type wordTick struct{ name, word string }
 
@@ -64,9 +106,13 @@ func (t wordTick) Step() evaluator.Result {
 	case "name":
 		return evaluator.Result{Kind: evaluator.PureValue, Value: value.AppendString(nil, t.name)}
 	case "call", "call, then panic":
-		return evaluator.Result{Kind: evaluator.NeedsTool, Call: &evaluator.Call{Tool: "echo", Args: value.EmptyMap}}
+		return evaluator.Result{Kind: evaluator.NeedsTool, Calls: []evaluator.Call{{Tool: "echo", Args: value.EmptyMap}}}
+	case "delegate, then breach":
+		return evaluator.Result{Kind: evaluator.NeedsTool, Calls: []evaluator.Call{{Tool: "agent.delegate", Args: oneKid}}}
 	case "panic":
 		panic("a bug")
+	case "unreachable":
+		return fail(failure.ToolUnreachable)
 	case "breach":
 		return fail(failure.InvariantBroken)
 	case "unclassified":

@@ -63,13 +63,13 @@ func TestUnknownEventsStopTheNode(t *testing.T) {
 		event event.Event
 		why   string
 	}{
-		"unknown command":  {event.Event{Kind: 15}, "no flow takes it"},
-		"unknown kind":     {event.Event{Kind: 999}, "no flow takes it"},
-		"undecodable body": {event.Event{Kind: event.AgentKill, Body: []byte{0xff}}, undecodable},
-		"no body":          {event.Event{Kind: event.ToolResult}, undecodable},
-		"unknown field":    {event.Event{Kind: event.AgentKill, Body: []byte{0xa1, 0x18, 0x63, 0x61, 'x'}}, undecodable},
-		"duplicate key":    {event.Event{Kind: event.AgentKill, Body: []byte{0xa2, 0x01, 0x61, 'x', 0x01, 0x61, 'y'}}, undecodable},
-		"bytes after it":   {event.Event{Kind: event.AgentKill, Body: []byte{0xa0, 0x00}}, undecodable},
+		"unknown kind, low": {event.Event{Kind: 22}, "no flow takes it"},
+		"unknown kind":      {event.Event{Kind: 999}, "no flow takes it"},
+		"undecodable body":  {event.Event{Kind: event.AgentKill, Body: []byte{0xff}}, undecodable},
+		"no body":           {event.Event{Kind: event.ToolResult}, undecodable},
+		"unknown field":     {event.Event{Kind: event.AgentKill, Body: []byte{0xa1, 0x18, 0x63, 0x61, 'x'}}, undecodable},
+		"duplicate key":     {event.Event{Kind: event.AgentKill, Body: []byte{0xa2, 0x01, 0x61, 'x', 0x01, 0x61, 'y'}}, undecodable},
+		"bytes after it":    {event.Event{Kind: event.AgentKill, Body: []byte{0xa0, 0x00}}, undecodable},
 	} {
 		s := kerneltest.New(t, 1)
 		want := fmt.Sprintf("kernel: event kind %d at index 2 cannot be applied by version %d: %s", test.event.Kind, kernel.Version, test.why)
@@ -92,7 +92,7 @@ func TestReadable(t *testing.T) {
 		require.True(t, kernel.Readable(&h.Log[i].Event))
 		kinds[h.Log[i].Event.Kind] = true
 	}
-	require.Len(t, kinds, 11, "every kind of event")
+	require.Len(t, kinds, 18, "every kind of event")
 }
 
 // EV-3: records are numbered densely from 1 through the whole log; the first
@@ -129,16 +129,16 @@ func TestReactionsFollowTheWholeFlow(t *testing.T) {
 	s.Start(event.Define{Program: kerneltest.JSON(t, callEcho)}, nil)
 	require.Equal(t, []string{
 		"EVENT",
-		"INTERNED", "AGENT_DEFINED", "LIFECYCLE", "QUEUE_ALLOCATED", "GRANTS_ASSIGNED", "INSTRUCTION_QUEUED", "LIFECYCLE",
+		"INTERNED", "AGENT_DEFINED", "TOKEN_ISSUED", "LIFECYCLE", "QUEUE_ALLOCATED", "GRANTS_ASSIGNED", "INSTRUCTION_QUEUED", "LIFECYCLE",
 		"TICK_SCHEDULED", // the first reaction that finds the agent ACTIVE
 		"OUTCOME",
 		"TICK_STARTED", "STEP", "TICK_PENDING_TOOL",
 		"ALLOW", "LIFECYCLE", "CALL_REQUESTED", "TIMER_SET", // the gate
 	}, s.Names())
 	cause := func(place int) string { return s.Last()[s.Last()[place].Cause].Name }
-	require.Equal(t, "EVENT", cause(7))
-	require.Equal(t, "LIFECYCLE", cause(8))
-	for place := 13; place <= 16; place++ {
+	require.Equal(t, "EVENT", cause(8))
+	require.Equal(t, "LIFECYCLE", cause(9))
+	for place := 14; place <= 17; place++ {
 		require.Equal(t, "TICK_PENDING_TOOL", cause(place))
 	}
 }

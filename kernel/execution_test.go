@@ -137,7 +137,7 @@ func TestTickNumbers(t *testing.T) {
 		case *execution.StartedBody:
 			open = run{Tick: r.Tick, Run: b.Run}
 		case *execution.PendingBody:
-			open.Calls, open.Steps = b.Call, b.Steps
+			open.Calls, open.Steps = b.First, b.Steps
 			runs = append(runs, open)
 		case *execution.CompletedBody:
 			open.Steps = b.Steps

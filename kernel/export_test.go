@@ -41,6 +41,20 @@ func TriggerAs(caller lifecycle.Caller) func(k *Kernel, index, term uint64, e *e
 	}
 }
 
+// Judge publishes records as Inject does, of which the last is the exit of a
+// tick with requests, and lets the gate react to it, whatever the agent's state.
+func Judge(records ...bus.Record) func(k *Kernel, index, term uint64, e *event.Event) Applied {
+	return func(k *Kernel, index, term uint64, e *event.Event) Applied {
+		k.begin(index, term, e)
+		for _, r := range records {
+			k.publish(r, 0)
+		}
+		flows.Gate(k.view(), records[len(records)-1], &k.out)
+		k.run(0)
+		return k.seal(event.Outcome{Index: index})
+	}
+}
+
 // RunTick runs the tick of one agent, whatever its state and the queue say.
 func RunTick(agent uint32) func(k *Kernel, index, term uint64, e *event.Event) Applied {
 	return func(k *Kernel, index, term uint64, e *event.Event) Applied {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/state"
 )
@@ -33,6 +34,9 @@ func Fold(s *state.State, raw []byte) error {
 		body, ok := DecodeRecordBody(kind, r.Body)
 		if !ok {
 			return fmt.Errorf("%w: record %d of kind %d does not decode", ErrFold, r.Seq, r.Kind)
+		}
+		if e, ok := body.(*lifecycle.Event); ok && s.StateOf(r.Agent) != e.From { // SM-INV-05
+			return fmt.Errorf("%w: the transition of record %d does not start where the agent is", ErrFold, r.Seq)
 		}
 		if apply := routes[kind].apply; apply != nil {
 			apply(s, bus.At{Seq: r.Seq, Index: block.Index, Now: block.ClockMillis},

@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/kernel"
+	"github.com/omnikernel/omnikernel/kernel/audit"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -22,7 +24,10 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/mailbox"
+	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/recovery"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
@@ -41,9 +46,15 @@ func TestRecordKinds(t *testing.T) {
 10 INTERNED kept 0
 11 RELEASED kept 0
 20 AGENT_DEFINED kept 0
-21 LIFECYCLE kept 3
+21 LIFECYCLE kept 7
 22 INVALID_TRANSITION told 0
 23 AGENT_ARCHIVED kept 0
+24 FAULT_RECLASSIFIED kept 0
+25 RETRY_SCHEDULED kept 0
+26 SUSPEND_REQUESTED kept 0
+27 SNAPSHOT_TAKEN kept 0
+28 SNAPSHOT_DROPPED kept 0
+29 TEARDOWN_INCOMPLETE kept 0
 30 INSTRUCTION_QUEUED kept 1
 31 TICK_SCHEDULED kept 0
 32 TICK_FROZEN kept 0
@@ -51,15 +62,25 @@ func TestRecordKinds(t *testing.T) {
 34 STEP told 0
 35 TICK_COMPLETED kept 2
 36 TICK_PENDING_TOOL kept 1
+37 TICK_PENDING_DELEGATION kept 1
 38 TICK_FAILED kept 3
 39 TICK_OVERFLOW told 0
-40 RESULT_DELIVERED kept 0
+40 RESULT_DELIVERED kept 1
 41 TICK_RESTORED kept 0
 42 QUEUE_RELEASED kept 0
 43 QUEUE_ALLOCATED kept 0
+45 EMITTED kept 0
+46 EVENT_DELIVERED kept 0
+47 MESSAGE_QUEUED kept 1
+48 MESSAGE_TAKEN kept 0
+49 RECEIVE_STARTED kept 0
 50 GRANTS_ASSIGNED kept 0
 51 ALLOW told 0
 52 DENY told 0
+53 ESCALATED kept 1
+54 ESCALATION_OFFERED kept 0
+55 ESCALATION_DECIDED kept 0
+56 GRANT_REVOKED kept 0
 60 CALL_REQUESTED kept 0
 61 CALL_DISPATCHED kept 0
 62 ACTION_EXECUTED kept 0
@@ -67,6 +88,21 @@ func TestRecordKinds(t *testing.T) {
 64 STALE_RESULT told 0
 70 TIMER_SET kept 0
 71 TIMER_CLEARED kept 0
+80 TOKEN_ISSUED kept 0
+81 TOKEN_REVOKED kept 0
+82 CHILDREN_REVOKED kept 0
+83 DELEGATION_ACCEPTED kept 0
+84 DELEGATION_REJECTED told 0
+85 CHILD_RESULT kept 1
+86 CHILD_FAILURE kept 1
+87 DELEGATION_OVER kept 0
+88 PARENT_TERMINATED told 0
+89 REQUEST_CANCELLED kept 0
+90 CASCADE_MOVED kept 0
+100 MEMORY_ACCESS kept 0
+101 MEMORY_RESTORED kept 0
+102 MEMORY_RELEASED kept 0
+110 AUDIT kept 0
 `
 	var found strings.Builder
 	found.WriteByte('\n')
@@ -78,7 +114,7 @@ func TestRecordKinds(t *testing.T) {
 		fmt.Fprintf(&found, "%d %s %s %d\n", k, kernel.KindName(k), word, kernel.Reactions(k))
 	}
 	require.Equal(t, golden, found.String())
-	require.Equal(t, "UNKNOWN_RECORD", kernel.KindName(37))
+	require.Equal(t, "UNKNOWN_RECORD", kernel.KindName(65))
 	require.Equal(t, "UNKNOWN_RECORD", kernel.KindName(bus.Last+1))
 }
 
@@ -114,6 +150,7 @@ func samples() []sample {
 		{bus.Released, &interning.Lost{Numbers: []uint32{1, 1<<32 - 1}}},
 		{bus.AgentDefined, &identity.Defined{
 			ID: id, Name: "bo", Evaluator: "std/1", Mode: identity.Service, Program: 1, Grants: 2, Labels: 3, Env: 4,
+			Teardown: 5, MaxDepth: 6, TTLMillis: 700,
 		}},
 		{bus.Lifecycle, &lifecycle.Event{
 			From: lifecycle.Active, To: lifecycle.Faulted, Trigger: lifecycle.Error, Caller: lifecycle.Kernel,
@@ -124,10 +161,15 @@ func samples() []sample {
 		{bus.InstructionQueued, &execution.InstructionBody{Program: 7, Input: args}},
 		{bus.TickScheduled, &execution.PlaceBody{Place: 1 << 50}},
 		{bus.TickFrozen, &execution.PlaceBody{Place: 5}},
-		{bus.TickStarted, &execution.StartedBody{Program: 7, Run: 2, BusSeqAt: 1 << 33}},
+		{bus.TickStarted, &execution.StartedBody{Program: 7, Run: 2, BusSeqAt: 1 << 33, Teardown: true}},
 		{bus.Step, execution.StepBody{Node: 4095}},
 		{bus.TickCompleted, &execution.CompletedBody{Steps: 9, Value: args}},
-		{bus.TickPendingTool, &execution.PendingBody{Steps: 9, Call: 2, Tool: "echo", Args: args, Timeout: 86_400_000, Checkpoint: checkpoint}},
+		{bus.TickPendingTool, &execution.PendingBody{
+			Steps: 9, First: 2, Requests: []execution.Request{{Tool: "echo", Args: args, Timeout: 86_400_000}}, Checkpoint: checkpoint,
+		}},
+		{bus.TickPendingDelegation, &execution.PendingBody{
+			Steps: 9, First: 2, Requests: []execution.Request{}, Decision: &execution.Decision{Escalation: 300, Approve: true, Reason: "y"}, Checkpoint: checkpoint,
+		}},
 		{bus.TickFailed, &execution.FailedBody{Steps: 9, Failure: fault}},
 		{bus.TickOverflow, &execution.OverflowBody{Steps: 10_000}},
 		{bus.ResultDelivered, &execution.DeliveredBody{Answer: answer}},
@@ -136,7 +178,7 @@ func samples() []sample {
 		{bus.QueueReleased, execution.Empty{}},
 		{bus.QueueAllocated, execution.Empty{}},
 		{bus.GrantsAssigned, &permissions.Assigned{Grants: 2}},
-		{bus.Allow, &permissions.Evaluation{Action: "tool.call", Resource: "echo", Grants: 2, Grant: 255}},
+		{bus.Allow, &permissions.Evaluation{Action: "tool.call", Resource: "echo", Grants: 2, Grant: 255, Level: 3}},
 		{bus.Deny, &permissions.Evaluation{Action: "tool.call", Resource: "echo", Grants: 2, Grant: permissions.DefaultDeny}},
 		{bus.CallRequested, &tools.RequestedBody{
 			Call: 2, Tool: "http.request", Args: args, Resource: "http.request/GET/h", Idempotent: true, Deadline: kerneltest.Start, Timer: 9,
@@ -149,6 +191,52 @@ func samples() []sample {
 			Deadline: kerneltest.Start, ID: 9, Purpose: timers.CallDeadline, Agent: 4, Tick: 5, Call: 2,
 		}}},
 		{bus.TimerCleared, &timers.Cleared{Deadline: kerneltest.Start, ID: 9, Fired: true}},
+		{bus.FaultReclassified, &lifecycle.Reclassified{Reason: "y"}},
+		{bus.RetryScheduled, &recovery.Scheduled{Retry: 2, Millis: 4000}},
+		{bus.SuspendRequested, &lifecycle.SuspendRequested{Caller: lifecycle.Parent, Reason: "y"}},
+		{bus.SnapshotTaken, &memory.Snapshotted{Tick: 3, Checksum: [32]byte{1, 2}}},
+		{bus.SnapshotDropped, execution.Empty{}},
+		{bus.TeardownFailed, execution.Empty{}},
+		{bus.EventDelivered, &execution.EventBody{Event: args}},
+		{bus.Emitted, &execution.EmittedBody{Value: args}},
+		{bus.MessageQueued, &mailbox.Message{Value: args}},
+		{bus.MessageTaken, &mailbox.Receive{Call: 2}},
+		{bus.ReceiveStarted, &mailbox.Receive{Call: 2, Limited: true}},
+		{bus.Escalated, &permissions.Escalated{
+			Call: 2, Tool: "echo", Args: args, Timeout: 5, Action: "tool.call", Resource: "echo", Digest: [32]byte{9}, Handler: 1,
+			Deadline: kerneltest.Start, Timer: 9, Grants: 2, Grant: 1, Level: 1,
+		}},
+		{bus.EscalationOffered, &permissions.EscalationOffered{ID: 300, Handler: 1}},
+		{bus.EscalationDecided, &permissions.EscalationDecided{ID: 300, Approved: true, By: "ann", Code: failure.Withdrawn, Reason: "y"}},
+		{bus.GrantRevoked, &permissions.Revoked{Grant: 1, Grants: 3, Reason: "y"}},
+		{bus.TokenIssued, &delegation.TokenIssued{
+			Token: id, Parent: 1, Grants: 2, Depth: 3, Expires: kerneltest.Start, Timer: 9, Tick: 5, Call: 2, Position: 1,
+		}},
+		{bus.TokenRevoked, &delegation.TokenRevoked{
+			Code: failure.TokenRevoked, Reason: "y", Token: id, Parent: 1, Grants: 2, Depth: 3, Expires: kerneltest.Start, Cascade: true, Cursor: true,
+		}},
+		{bus.ChildrenRevoked, &delegation.ChildrenVoided{Code: failure.TokenRevoked}},
+		{bus.DelegationAccepted, &delegation.DelegationAccepted{
+			Call: 2, First: 4, Count: 3, FailFast: true, Handler: true, Detached: true, Deadline: kerneltest.Start, Timer: 9,
+		}},
+		{bus.DelegationRejected, &delegation.DelegationRejected{Call: 2, Code: failure.Rejected, Field: "children[0].grants[1]", Rule: "widens"}},
+		{bus.ChildResult, &delegation.ChildResult{Parent: 1, Tick: 5, Call: 2, Position: 1, OK: true}},
+		{bus.ChildFailure, &delegation.ChildResult{
+			Parent: 1, Tick: 5, Call: 2, Position: 1, Code: failure.Killed, Class: failure.Permanent, Message: "m",
+		}},
+		{bus.DelegationOver, &delegation.DelegationOver{Call: 2}},
+		{bus.ParentTerminated, &delegation.ParentTerminated{Parent: 300}},
+		{bus.RequestCancelled, &delegation.RequestCancelled{Tick: 5, Call: 2, Code: failure.Killed}},
+		{bus.CascadeMoved, &delegation.CascadeMoved{At: 300, Done: true}},
+		{bus.MemoryAccess, &memory.Access{
+			Op: memory.OpWrite, Scope: memory.ScopePersistent, Owner: 4, Key: "a/b", Found: true, Version: 300, Value: args, Call: 2, Run: 1,
+		}},
+		{bus.MemoryAccess, &memory.Access{Op: memory.OpRead, Scope: memory.ScopeShared, Namespace: "n", Key: "k", Call: 2, Run: 1}},
+		{bus.MemoryRestored, &memory.Restored{Entries: []memory.Before{
+			{Key: "a"}, {Key: "b", Existed: true, Value: args, Version: 300, Writer: 4, At: kerneltest.Start},
+		}}},
+		{bus.MemoryReleased, &memory.Released{Keys: 2, Bytes: 300}},
+		{bus.Audit, &audit.Body{Root: 1, Invariant: "INV-03", Kind: 33, Rule: "r"}},
 	}
 }
 
@@ -175,7 +263,7 @@ func TestRecordBodiesRoundTrip(t *testing.T) {
 	for _, k := range kernel.Kinds() {
 		assert.True(t, covered[k], "%s has no sample", kernel.KindName(k))
 	}
-	_, ok := kernel.DecodeRecordBody(37, nil)
+	_, ok := kernel.DecodeRecordBody(65, nil)
 	require.False(t, ok, "a kind that is not there")
 	_, ok = kernel.DecodeRecordBody(bus.Last+1, nil)
 	require.False(t, ok)
@@ -220,7 +308,7 @@ func TestGoldenEvents(t *testing.T) {
 		ID: kerneltest.AgentID(1), Name: "bo", Evaluator: "std/1", Mode: "service",
 		Labels: map[string]string{"b": "2", "a": "1"}, Env: map[string]string{"k": "v"},
 		Grants:  []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: "**", NotAfterMillis: 9}},
-		Program: program,
+		Program: program, Teardown: program, MaxDepth: 3, TTLMillis: 700,
 	}
 	bodies := []struct {
 		kind event.Kind
@@ -232,9 +320,16 @@ func TestGoldenEvents(t *testing.T) {
 		{event.Checkpoint, event.Compare{Index: 7, Values: []event.Voter{{Node: "n1", Chain: [32]byte{1}}}}},
 		{event.AgentDefine, define},
 		{event.AgentStart, event.Start{Define: define, Input: value.Null, Reason: "why"}},
-		{event.AgentTrigger, event.Trigger{Agent: "x", Trigger: "spawn", Reason: "why", Input: value.Null}},
+		{event.AgentTrigger, event.Trigger{Agent: "x", Trigger: "spawn", Reason: "why", Input: value.Null, Force: true}},
 		{event.AgentKill, event.Kill{Agent: "x", Reason: "why"}},
 		{event.AgentSubmit, event.Submit{Agent: "x", Program: program, Input: value.Null}},
+		{event.AgentSend, event.Send{Agent: "x", Message: value.Null}},
+		{event.AgentReclassify, event.Reclassify{Agent: "x", Reason: "why"}},
+		{event.TokenRevoke, event.RevokeToken{Agent: "x", Reason: "why"}},
+		{event.GrantRevoke, event.RevokeGrant{Agent: "x", Grant: 1, Reason: "why"}},
+		{event.EscalationDecide, event.Decide{Escalation: 300, Approve: true, Reason: "why"}},
+		{event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: value.Null, Version: new(uint64)}},
+		{event.SharedDelete, event.DeleteShared{Namespace: "n", Key: "k"}},
 		{event.ToolDispatched, event.Dispatched{Agent: 1, Tick: 2, Call: 3, Node: "n1", Term: 4}},
 		{event.ToolResult, event.Result{Agent: 1, Tick: 2, Call: 3, OK: true, Value: value.Null, Code: "c", Message: "m", Millis: 5}},
 	}
@@ -259,16 +354,27 @@ func TestGoldenEvents(t *testing.T) {
 
 // The bytes of every kind of snapshot section, the first of each.
 func TestGoldenSections(t *testing.T) {
-	s := kerneltest.New(t, 1, func(c *config.Config) { c.WorkPerEvent = 1000 })
+	s := kerneltest.NewWith(t, 1, lookupWords, func(c *config.Config) { c.WorkPerEvent = 1000 })
 	session := kerneltest.SessionAt(s.Wall, 9)
 	program := kerneltest.JSON(t, `{"kind":"SEQ","payload":{"steps":[{"kind":"LET","payload":{"name":"a","value":1}},`+callEcho+`]}}`)
 	s.Apply(kerneltest.InSession(session, 1, 1, event.AgentStart, event.Start{
 		Define: event.Define{ID: s.NewID(), Grants: allowAll, Program: program},
 	}))
 	s.Apply(event.Event{Kind: event.AgentSubmit, IdempotencyKey: "k", Body: event.Encode(event.Submit{Agent: kerneltest.AgentID(1)})})
-	s.Apply(event.Event{ // spends the work, so that the tick stays queued
-		Kind: event.AgentStart, Principal: strings.Repeat("p", 70_000),
+	wordAgent(s, "word/1", "breach") // the audit log
+	s.Must(event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: kerneltest.Value(t, 1)})
+	s.Start(event.Define{Grants: freely, Program: kerneltest.JSON(t, `{"kind":"DELEGATE","payload":{"children":[{
+		"grants":[{"effect":"ESCALATE","action":"tool.call","resource":"**"}],"program":`+callEcho+`}]}}`)}, nil)
+	parent := s.Start(event.Define{Grants: freely, Program: kerneltest.JSON(t, `{"kind":"SEQ","payload":{"steps":[
+		{"kind":"WRITE","payload":{"key":"k","value":1}},
+		{"kind":"DELEGATE","payload":{"children":[{"grants":[`+allowEcho+`],"program":`+callEcho+`}]}}]}}`)}, nil)
+	spent := strings.Repeat("p", 70_000) // spends the work of an event, so that the tick stays queued …
+	s.Apply(event.Event{
+		Kind: event.AgentStart, Principal: spent,
 		Body: event.Encode(event.Start{Define: event.Define{ID: s.NewID(), Program: kerneltest.JSON(t, literal)}}),
+	})
+	s.Apply(event.Event{ // … and the cascade has only begun
+		Kind: event.TokenRevoke, Principal: spent, Body: event.Encode(event.RevokeToken{Agent: parent}),
 	})
 	var lines []string
 	last := byte(0)
@@ -278,7 +384,7 @@ func TestGoldenSections(t *testing.T) {
 		}
 		last = one.Kind
 	}
-	require.Len(t, lines, 10, "every kind of section")
+	require.Len(t, lines, 15, "every kind of section")
 	golden(t, "sections.golden", lines)
 }
 

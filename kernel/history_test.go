@@ -60,9 +60,9 @@ func TestGoldenHistory(t *testing.T) {
 func TestHistoriesReachEverything(t *testing.T) {
 	kinds := make(map[bus.Kind]int)
 	codes := make(map[failure.Code]int)
-	for seed := range uint64(12) {
-		h := kerneltest.NewHistory(t, 1, 30, kerneltest.NewSeeded(seed))
-		h.Run(400)
+	for seed := range uint64(32) {
+		h := kerneltest.NewHistory(t, 1, 200, kerneltest.NewSeeded(seed))
+		h.Run(300)
 		for _, r := range h.All() {
 			kinds[bus.Kind(r.Kind)]++
 			switch b := r.Content.(type) {
@@ -82,6 +82,8 @@ func TestHistoriesReachEverything(t *testing.T) {
 		failure.CallOverflow, failure.Killed, failure.OutcomeUnknown, failure.PermissionDenied, failure.ProgramFailed,
 		failure.TickOverflow, failure.ToolFailed, failure.ToolResultInvalid, failure.ToolResultTooLarge, failure.ToolUnknown,
 		failure.ToolUnreachable, failure.ValueTooLarge, failure.WaitTimeout, failure.Withdrawn, failure.WorkExceeded,
+		failure.CheckpointInvalid, failure.EvalPanic, failure.InvariantBroken, failure.LoopOverflow, failure.MemoryFull,
+		failure.Rejected, failure.TokenExpired, failure.TokenRevoked, failure.ToolArgsInvalid, failure.VersionConflict,
 
 		failure.InvalidArgument, failure.InvalidProgram, failure.InvalidState, failure.InvalidTransition, failure.InvalidValue,
 		failure.NotFound, failure.AlreadyExists, failure.AlreadyBooted, failure.NotRecoverable, failure.NoInstruction,

@@ -4,6 +4,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/invariants"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/tools"
@@ -24,6 +25,13 @@ type Kernel struct {
 	out       bus.Batch
 	reactions []pending
 	requested []tools.Key
+	checks    invariants.Checker
+	breaking  bool // a breach is being recorded
+	applying  bool
+
+	// Bodies of the two records that every event has: nobody keeps them.
+	recorded event.Recorded
+	outcome  event.Outcome
 }
 
 // pending is a published record whose reactions have not been decided yet.
@@ -41,6 +49,7 @@ func New(kernelID string, lookup flows.Lookup) *Kernel {
 func fromState(s *state.State, lookup flows.Lookup) *Kernel {
 	k := &Kernel{state: s}
 	k.compiled = newCompiled(s, lookup)
+	k.checks.Grants = k.compiled.Grants
 	return k
 }
 

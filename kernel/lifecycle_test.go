@@ -76,7 +76,7 @@ func TestTombstone(t *testing.T) {
 	require.Zero(t, row.Permissions)
 	require.Zero(t, row.Timer)
 	require.Equal(t, identity.Row{
-		ID: row.Identity.ID, Name: "bo", Evaluator: "std/1", Mode: identity.Task, Archived: true,
+		ID: row.Identity.ID, Name: "bo", Evaluator: "std/1", Mode: identity.Task, Archived: true, MaxDepth: 8,
 		DefinedAt: kerneltest.Start, Seq: row.Identity.Seq,
 	}, row.Identity)
 	require.Equal(t, logging.PointerTo(s.State().Log.Position)-uint64(len(s.Blocks[len(s.Blocks)-1])), row.LastBlock)
@@ -94,7 +94,7 @@ func TestTombstone(t *testing.T) {
 
 func interned(s *kerneltest.Sim) (n int) {
 	st := s.State()
-	st.Interned.All(func(*interning.Entry) bool {
+	st.Interned.All(func(*interning.Entry, uint32) bool {
 		n++
 		return true
 	})
@@ -207,7 +207,7 @@ func TestFrozenTickComesBackAtTheTail(t *testing.T) {
 	heavy := event.Event{Kind: event.AgentTrigger, Principal: string(make([]byte, 80_000)),
 		Body: event.Encode(event.Trigger{Agent: ids[1], Trigger: "suspend"})}
 	require.Empty(t, s.Apply(heavy).Refusal)
-	require.Equal(t, []string{"EVENT", "LIFECYCLE", "TIMER_SET", "TICK_FROZEN", "OUTCOME"}, s.Names())
+	require.Equal(t, []string{"EVENT", "SNAPSHOT_TAKEN", "LIFECYCLE", "TIMER_SET", "TICK_FROZEN", "OUTCOME"}, s.Names())
 	require.Zero(t, s.Row(ids[1]).Execution.Place)
 	heavy.Body = event.Encode(event.Trigger{Agent: ids[1], Trigger: "resume"})
 	require.Empty(t, s.Apply(heavy).Refusal)

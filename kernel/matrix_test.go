@@ -29,7 +29,7 @@ func bring(s *kerneltest.Sim, state lifecycle.State) string {
 	if state == lifecycle.Active || state == lifecycle.Resumable || state == lifecycle.Completing {
 		program = kerneltest.JSON(s.T, literal)
 	}
-	s.Must(event.AgentDefine, event.Define{ID: id, Mode: "service", Grants: allowAll, Program: program})
+	s.Must(event.AgentDefine, event.Define{ID: id, Mode: "service", Grants: freely, Program: program})
 	if state == lifecycle.Defined {
 		return id
 	}
@@ -94,9 +94,12 @@ func TestTransitionMatrix(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%s", from, trigger, caller), func(t *testing.T) {
 					s := kerneltest.New(t, 1)
 					id := bring(s, from)
-					if isRow {
+					switch {
+					case isRow:
 						requireRow(s, id, from, trigger, to, caller)
-					} else {
+					case from == lifecycle.Waiting && trigger == lifecycle.Suspend && (caller == lifecycle.Client || caller == lifecycle.Parent):
+						requireAskedFor(s, id, trigger, caller)
+					default:
 						requireRefused(s, id, from, trigger, caller)
 					}
 					s.CheckFold()
@@ -127,6 +130,16 @@ func requireRow(s *kerneltest.Sim, id string, from lifecycle.State, trigger life
 	if s.StateOf(id) == lifecycle.Terminated { // however it came there, nothing of it is left
 		s.CheckCounts()
 	}
+}
+
+// requireAskedFor: suspending a WAITING agent is no row; it is noted, and taken
+// right after row 7 (LC-13).
+func requireAskedFor(s *kerneltest.Sim, id string, trigger lifecycle.Trigger, caller lifecycle.Caller) {
+	require.Empty(s.T, cause(s, id, trigger, caller).Refusal)
+	require.Equal(s.T, []string{"EVENT", "SUSPEND_REQUESTED", "OUTCOME"}, s.Names())
+	require.Equal(s.T, lifecycle.Waiting, s.StateOf(id))
+	require.Equal(s.T, caller, s.Row(id).Lifecycle.Suspending)
+	requireRefused(s, id, lifecycle.Waiting, trigger, caller) // once
 }
 
 // requireRefused: an outcome, a record with from, trigger and caller, and no

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,7 +21,7 @@ func grant(effect permissions.Effect, resource string) permissions.Grant {
 	return permissions.Grant{Effect: effect, Action: "tool.call", Resource: resource}
 }
 
-// PE-1, PE-2: DENY, then ALLOW, then the default DENY; every evaluation is
+// PE-1, PE-2: DENY, then ESCALATE, then ALLOW, then the default DENY; every evaluation is
 // recorded with the resource and the deciding grant, whatever it says; a
 // kernel tool is judged like any other (TO-3).
 func TestEveryCallIsJudged(t *testing.T) {
@@ -33,10 +34,11 @@ func TestEveryCallIsJudged(t *testing.T) {
 		resource string
 		grant    int32
 	}{
-		"allowed":            {callEcho, []permissions.Grant{grant(allow, "echo")}, bus.Allow, "echo", 0},
-		"nobody speaks":      {callEcho, []permissions.Grant{grant(allow, "clock.now")}, bus.Deny, "echo", permissions.DefaultDeny},
-		"deny wins":          {callEcho, []permissions.Grant{grant(allow, "**"), grant(deny, "*")}, bus.Deny, "echo", 1},
-		"the first of equal": {callEcho, []permissions.Grant{grant(deny, "x"), grant(allow, "**"), grant(allow, "echo")}, bus.Allow, "echo", 1},
+		"allowed":                 {callEcho, []permissions.Grant{grant(allow, "echo")}, bus.Allow, "echo", 0},
+		"nobody speaks":           {callEcho, []permissions.Grant{grant(allow, "clock.now")}, bus.Deny, "echo", permissions.DefaultDeny},
+		"escalate stands between": {callEcho, []permissions.Grant{grant(allow, "**"), grant(permissions.Escalate, "*"), grant(deny, "echo")}, bus.Deny, "echo", 2},
+		"deny wins":               {callEcho, []permissions.Grant{grant(allow, "**"), grant(deny, "*")}, bus.Deny, "echo", 1},
+		"the first of equal":      {callEcho, []permissions.Grant{grant(deny, "x"), grant(allow, "**"), grant(allow, "echo")}, bus.Allow, "echo", 1},
 		"kernel tools too": {`{"kind":"CALL","payload":{"tool":"clock.now"}}`, []permissions.Grant{grant(allow, "echo")}, bus.Deny,
 			"clock.now", permissions.DefaultDeny},
 		"derived from arguments": {get, []permissions.Grant{grant(allow, "http.request/GET/api.example.com/v1/**")}, bus.Allow,
@@ -69,14 +71,32 @@ func TestNoGrantsDenyEverything(t *testing.T) {
 
 // TO-3: there is no tool that is not judged.
 func TestEveryToolIsJudged(t *testing.T) {
-	require.Len(t, tools.Names(), 6)
+	require.Len(t, tools.Names(), 21)
 	for _, tool := range tools.Names() {
-		s := kerneltest.New(t, 1)
 		args := `{"min":1,"max":2,"ms":1,"url":"http://h"}`
-		id := s.Start(event.Define{Mode: "service", Grants: []permissions.Grant{},
-			Program: kerneltest.JSON(t, `{"kind":"CALL","payload":{"tool":"`+tool+`","args":`+args+`}}`)}, nil)
+		switch family, op, _ := strings.Cut(tool, "."); {
+		case tool == "agent.delegate":
+			args = `{"children":[{"program":` + literal + `}]}`
+		case family == "agent":
+			args = `{"agent":"${kids[0].agent_id}"}`
+		case family == "memory" || family == "shared":
+			args = map[string]string{"read": `{"key":"k"}`, "write": `{"key":"k","value":1}`, "delete": `{"key":"k"}`, "list": `{}`}[op]
+			if family == "shared" {
+				args = strings.Replace(strings.Replace(args, "{", `{"namespace":"n",`, 1), ",}", "}", 1)
+			}
+		}
+		s := kerneltest.New(t, 1)
+		program := `{"kind":"CALL","payload":{"tool":"` + tool + `","args":` + args + `}}`
+		var grants []permissions.Grant
+		if strings.HasPrefix(tool, "agent.") && tool != "agent.delegate" { // they need a child to be about
+			grants = []permissions.Grant{{Effect: permissions.Allow, Action: "agent.delegate", Resource: "agent/unnamed"}}
+			program = `{"kind":"SEQ","payload":{"steps":[{"kind":"LET","payload":{"name":"kids","do":{"kind":"DELEGATE",
+				"payload":{"detach":true,"children":[{"program":` + literal + `}]}}}},` + program + `]}}`
+		}
+		id := s.Start(event.Define{Mode: "service", Grants: append([]permissions.Grant{}, grants...), Program: kerneltest.JSON(t, program)}, nil)
 		require.Equal(t, failure.PermissionDenied, codeOf(s, id), tool)
 		require.Equal(t, 1, s.Count(bus.Deny), tool)
+		s.Check()
 	}
 }
 
@@ -96,14 +116,6 @@ func TestGrantsExpire(t *testing.T) {
 		s.Must(event.AgentSubmit, event.Submit{Agent: id})
 		assert.Equal(t, 1, s.Count(test.kind))
 	}
-}
-
-// ESCALATE has nobody to decide it yet, so it is refused where it would enter.
-func TestEscalateIsRefused(t *testing.T) {
-	s := kerneltest.New(t, 1)
-	outcome := s.Command(event.AgentDefine, event.Define{Grants: []permissions.Grant{grant(permissions.Escalate, "**")}})
-	require.Equal(t, failure.InvalidArgument, outcome.Refusal.Code)
-	require.Equal(t, "grants", outcome.Refusal.Field)
 }
 
 // PE-4: a program that handles a denial goes on with it.

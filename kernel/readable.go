@@ -12,24 +12,38 @@ func Readable(e *event.Event) bool {
 	ok := true
 	switch e.Kind {
 	case event.KernelBooted:
-		_, ok = event.DecodeBody[config.Config](e.Body)
+		ok = event.ReadableBody[config.Config](e.Body)
 	case event.LeaderStarted, event.Pulse:
 	case event.Checkpoint:
-		_, ok = event.DecodeBody[event.Compare](e.Body)
+		ok = event.ReadableBody[event.Compare](e.Body)
 	case event.AgentDefine:
-		_, ok = event.DecodeBody[event.Define](e.Body)
+		ok = event.ReadableBody[event.Define](e.Body)
 	case event.AgentStart:
-		_, ok = event.DecodeBody[event.Start](e.Body)
+		ok = event.ReadableBody[event.Start](e.Body)
 	case event.AgentTrigger:
-		_, ok = event.DecodeBody[event.Trigger](e.Body)
+		ok = event.ReadableBody[event.Trigger](e.Body)
 	case event.AgentKill:
-		_, ok = event.DecodeBody[event.Kill](e.Body)
+		ok = event.ReadableBody[event.Kill](e.Body)
 	case event.AgentSubmit:
-		_, ok = event.DecodeBody[event.Submit](e.Body)
+		ok = event.ReadableBody[event.Submit](e.Body)
+	case event.AgentSend:
+		ok = event.ReadableBody[event.Send](e.Body)
+	case event.AgentReclassify:
+		ok = event.ReadableBody[event.Reclassify](e.Body)
+	case event.TokenRevoke:
+		ok = event.ReadableBody[event.RevokeToken](e.Body)
+	case event.GrantRevoke:
+		ok = event.ReadableBody[event.RevokeGrant](e.Body)
+	case event.EscalationDecide:
+		ok = event.ReadableBody[event.Decide](e.Body)
+	case event.SharedPut:
+		ok = event.ReadableBody[event.PutShared](e.Body)
+	case event.SharedDelete:
+		ok = event.ReadableBody[event.DeleteShared](e.Body)
 	case event.ToolDispatched:
-		_, ok = event.DecodeBody[event.Dispatched](e.Body)
+		ok = event.ReadableBody[event.Dispatched](e.Body)
 	case event.ToolResult:
-		_, ok = event.DecodeBody[event.Result](e.Body)
+		ok = event.ReadableBody[event.Result](e.Body)
 	default:
 		return false
 	}

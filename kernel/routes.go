@@ -1,15 +1,20 @@
 package kernel
 
 import (
+	"github.com/omnikernel/omnikernel/kernel/audit"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/mailbox"
+	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/recovery"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
@@ -56,14 +61,41 @@ var routes = [bus.Last + 1]route{
 		s.Identity.Apply(&row.Identity, no, at, r.Body.(*identity.Defined))
 	}},
 	bus.Lifecycle: {name: "LIFECYCLE", decode: body(lifecycle.DecodeEvent), apply: func(s *state.State, at bus.At, r bus.Record) {
-		s.Agents.Edit(r.Agent).Lifecycle.Apply(at, r.Body.(*lifecycle.Event))
-	}, react: []reaction{flows.Teardown, flows.Release, flows.Schedule}},
+		row := s.Agents.Edit(r.Agent)
+		row.Lifecycle.Apply(at, r.Body.(*lifecycle.Event))
+		if parent := row.Delegation.Parent; parent != 0 && row.Lifecycle.State == lifecycle.Terminated {
+			s.Agents.Edit(parent).Delegation.ApplyChildOver()
+		}
+	}, react: []reaction{
+		flows.Suspend, flows.Faulted, flows.Teardown, flows.Release, flows.ChildOver, flows.Waits, flows.Schedule,
+	}},
+	bus.FaultReclassified: {name: "FAULT_RECLASSIFIED", decode: body(lifecycle.DecodeReclassified), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		row := s.Agents.Edit(r.Agent)
+		row.Lifecycle.ApplyReclassified()
+		row.Recovery.ApplyReclassified()
+	}},
+	bus.RetryScheduled: {name: "RETRY_SCHEDULED", decode: body(recovery.DecodeScheduled), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Recovery.ApplyScheduled(r.Tick, r.Body.(*recovery.Scheduled))
+	}},
+	bus.SuspendRequested: {name: "SUSPEND_REQUESTED", decode: body(lifecycle.DecodeSuspendRequested), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Lifecycle.ApplySuspendRequested(r.Body.(*lifecycle.SuspendRequested))
+	}},
+	bus.SnapshotTaken: {name: "SNAPSHOT_TAKEN", decode: body(memory.DecodeSnapshotted), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Memory.ApplySnapshotted(at, r.Body.(*memory.Snapshotted))
+	}},
+	bus.SnapshotDropped: {name: "SNAPSHOT_DROPPED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Memory.ApplySnapshotDropped()
+	}},
+	bus.TeardownFailed: {name: "TEARDOWN_INCOMPLETE", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Running.ApplyTorn(&s.Agents.Edit(r.Agent).Execution)
+	}},
 	bus.InvalidTransition: {name: "INVALID_TRANSITION", decode: body(lifecycle.DecodeRejection)},
 	bus.AgentArchived: {name: "AGENT_ARCHIVED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
 		row := s.Agents.Edit(r.Agent)
 		row.Identity.ApplyArchived()
 		row.Execution.ApplyArchived()
 		row.Permissions.ApplyArchived()
+		row.Mailbox.ApplyReleased()
 	}},
 
 	bus.InstructionQueued: {name: "INSTRUCTION_QUEUED", decode: body(execution.DecodeInstruction), apply: func(s *state.State, _ bus.At, r bus.Record) {
@@ -75,25 +107,41 @@ var routes = [bus.Last + 1]route{
 	bus.TickFrozen: {name: "TICK_FROZEN", decode: body(execution.DecodePlace), apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Running.ApplyFrozen(&s.Agents.Edit(r.Agent).Execution)
 	}},
-	bus.TickStarted: {name: "TICK_STARTED", decode: body(execution.DecodeStarted), apply: func(s *state.State, _ bus.At, r bus.Record) {
-		s.Running.ApplyStarted(&s.Agents.Edit(r.Agent).Execution, r.Tick, r.Body.(*execution.StartedBody))
+	bus.TickStarted: {name: "TICK_STARTED", decode: body(execution.DecodeStarted), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Running.ApplyStarted(&s.Agents.Edit(r.Agent).Execution, at, r.Tick, r.Body.(*execution.StartedBody))
 	}},
 	bus.Step: {name: "STEP", decode: body(execution.DecodeStep)},
 	bus.TickCompleted: {name: "TICK_COMPLETED", decode: body(execution.DecodeCompleted), apply: func(s *state.State, _ bus.At, r bus.Record) {
-		s.Running.ApplyCompleted(&s.Agents.Edit(r.Agent).Execution, r.Tick, r.Body.(*execution.CompletedBody))
+		row := s.Agents.Edit(r.Agent)
+		s.Running.ApplyCompleted(&row.Execution, r.Tick, r.Body.(*execution.CompletedBody))
+		row.Memory.ApplyTickOver()
 	}, react: []reaction{flows.Finish, flows.Schedule}},
-	bus.TickPendingTool: {name: "TICK_PENDING_TOOL", decode: body(execution.DecodePending), apply: func(s *state.State, _ bus.At, r bus.Record) {
-		s.Running.ApplyPending(&s.Agents.Edit(r.Agent).Execution, r.Body.(*execution.PendingBody))
-	}, react: []reaction{flows.Gate}},
-	bus.TickFailed: {name: "TICK_FAILED", decode: body(execution.DecodeFailed), apply: func(s *state.State, _ bus.At, r bus.Record) {
-		s.Running.ApplyFailed(&s.Agents.Edit(r.Agent).Execution, r.Tick, r.Body.(*execution.FailedBody))
+	bus.TickPendingTool:       {name: "TICK_PENDING_TOOL", decode: body(execution.DecodePending), apply: takePending, react: []reaction{flows.Gate}},
+	bus.TickPendingDelegation: {name: "TICK_PENDING_DELEGATION", decode: body(execution.DecodePending), apply: takePending, react: []reaction{flows.Gate}},
+	bus.TickFailed: {name: "TICK_FAILED", decode: body(execution.DecodeFailed), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Running.ApplyFailed(&s.Agents.Edit(r.Agent).Execution, at, r.Tick, r.Body.(*execution.FailedBody))
 	}, react: []reaction{flows.Fault, flows.Finish, flows.Schedule}},
 	bus.TickOverflow: {name: "TICK_OVERFLOW", decode: body(execution.DecodeOverflow)},
-	bus.ResultDelivered: {name: "RESULT_DELIVERED", decode: body(execution.DecodeDelivered), apply: func(s *state.State, _ bus.At, r bus.Record) {
-		s.Running.ApplyDelivered(&s.Agents.Edit(r.Agent).Execution, r.Body.(*execution.DeliveredBody))
+	bus.ResultDelivered: {name: "RESULT_DELIVERED", decode: body(execution.DecodeDelivered), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Running.ApplyDelivered(&s.Agents.Edit(r.Agent).Execution, at, r.Body.(*execution.DeliveredBody))
+	}, react: []reaction{flows.Schedule}},
+	bus.EventDelivered: {name: "EVENT_DELIVERED", decode: body(execution.DecodeEvent), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Running.ApplyEvent(&s.Agents.Edit(r.Agent).Execution, at, r.Body.(*execution.EventBody))
 	}},
-	bus.TickRestored: {name: "TICK_RESTORED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
-		s.Running.ApplyRestored(&s.Agents.Edit(r.Agent).Execution)
+	bus.Emitted: {name: "EMITTED", decode: body(execution.DecodeEmitted), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Running.ApplyEmitted(&s.Agents.Edit(r.Agent).Execution)
+	}},
+	bus.MessageQueued: {name: "MESSAGE_QUEUED", decode: body(mailbox.DecodeMessage), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Mailbox.ApplyQueued(r.Body.(*mailbox.Message))
+	}, react: []reaction{flows.Deliver}},
+	bus.MessageTaken: {name: "MESSAGE_TAKEN", decode: body(mailbox.DecodeReceive), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Mailbox.ApplyTaken()
+	}},
+	bus.ReceiveStarted: {name: "RECEIVE_STARTED", decode: body(mailbox.DecodeReceive), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Mailbox.ApplyStarted(r.Body.(*mailbox.Receive))
+	}},
+	bus.TickRestored: {name: "TICK_RESTORED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Running.ApplyRestored(&s.Agents.Edit(r.Agent).Execution, at)
 	}},
 	bus.QueueAllocated: {name: "QUEUE_ALLOCATED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Running.ApplyAllocated(&s.Agents.Edit(r.Agent).Execution)
@@ -107,6 +155,63 @@ var routes = [bus.Last + 1]route{
 	}},
 	bus.Allow: {name: "ALLOW", decode: body(permissions.DecodeEvaluation)},
 	bus.Deny:  {name: "DENY", decode: body(permissions.DecodeEvaluation)},
+	bus.Escalated: {name: "ESCALATED", decode: body(permissions.DecodeEscalated), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Escalations.ApplyEscalated(r.Agent, r.Tick, at, r.Body.(*permissions.Escalated))
+	}, react: []reaction{flows.Offer}},
+	bus.EscalationOffered: {name: "ESCALATION_OFFERED", decode: body(permissions.DecodeEscalationOffered), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Escalations.ApplyOffered(r.Body.(*permissions.EscalationOffered))
+	}},
+	bus.EscalationDecided: {name: "ESCALATION_DECIDED", decode: body(permissions.DecodeEscalationDecided), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Escalations.ApplyDecided(r.Body.(*permissions.EscalationDecided))
+	}},
+	bus.GrantRevoked: {name: "GRANT_REVOKED", decode: body(permissions.DecodeRevoked), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Permissions.ApplyRevoked(r.Body.(*permissions.Revoked))
+	}},
+
+	bus.TokenIssued: {name: "TOKEN_ISSUED", decode: body(delegation.DecodeTokenIssued), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Delegation.ApplyIssued(tokensOf(s), r.Agent, at, r.Body.(*delegation.TokenIssued))
+	}},
+	bus.TokenRevoked: {name: "TOKEN_REVOKED", decode: body(delegation.DecodeTokenRevoked), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Delegation.ApplyRevoked(&s.Agents.Edit(r.Agent).Delegation, r.Agent, at, r.Body.(*delegation.TokenRevoked))
+	}},
+	bus.ChildrenRevoked: {name: "CHILDREN_REVOKED", decode: body(delegation.DecodeChildrenVoided), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Delegation.ApplyVoided(&s.Agents.Edit(r.Agent).Delegation, r.Agent, at, r.Body.(*delegation.ChildrenVoided))
+	}},
+	bus.DelegationAccepted: {name: "DELEGATION_ACCEPTED", decode: body(delegation.DecodeDelegationAccepted), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Delegation.ApplyAccepted(r.Agent, r.Tick, r.Body.(*delegation.DelegationAccepted))
+	}},
+	bus.DelegationRejected: {name: "DELEGATION_REJECTED", decode: body(delegation.DecodeDelegationRejected)},
+	bus.ChildResult:        {name: "CHILD_RESULT", decode: body(delegation.DecodeChildResult), apply: childResult, react: []reaction{flows.Joined}},
+	bus.ChildFailure:       {name: "CHILD_FAILURE", decode: body(delegation.DecodeChildResult), apply: childResult, react: []reaction{flows.Joined}},
+	bus.DelegationOver: {name: "DELEGATION_OVER", decode: body(delegation.DecodeDelegationOver), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Delegation.ApplyOver(r.Agent, r.Tick, r.Body.(*delegation.DelegationOver))
+	}},
+	bus.ParentTerminated: {name: "PARENT_TERMINATED", decode: body(delegation.DecodeParentTerminated)},
+	bus.RequestCancelled: {name: "REQUEST_CANCELLED", decode: body(delegation.DecodeRequestCancelled), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Delegation.ApplyCancelled(r.Agent, at, r.Body.(*delegation.RequestCancelled))
+	}},
+	bus.CascadeMoved: {name: "CASCADE_MOVED", decode: body(delegation.DecodeCascadeMoved), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Delegation.ApplyMoved(r.Body.(*delegation.CascadeMoved))
+	}},
+
+	bus.MemoryAccess: {name: "MEMORY_ACCESS", decode: body(memory.DecodeAccess), apply: func(s *state.State, at bus.At, r bus.Record) {
+		access := r.Body.(*memory.Access)
+		var row *memory.Row
+		if access.Owner != 0 && access.Changes() {
+			row = &s.Agents.Edit(access.Owner).Memory
+		}
+		s.Memory.ApplyAccess(row, r.Agent, r.Tick, at, access)
+	}},
+	bus.MemoryRestored: {name: "MEMORY_RESTORED", decode: body(memory.DecodeRestored), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Memory.ApplyRestored(&s.Agents.Edit(r.Agent).Memory, r.Agent, r.Body.(*memory.Restored))
+	}},
+	bus.MemoryReleased: {name: "MEMORY_RELEASED", decode: body(memory.DecodeReleased), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Memory.ApplyReleased(&s.Agents.Edit(r.Agent).Memory, r.Agent)
+	}},
+
+	bus.Audit: {name: "AUDIT", decode: body(audit.Decode), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Audit.Apply(at, r.Agent, r.Tick, r.Body.(*audit.Body))
+	}},
 
 	bus.CallRequested: {name: "CALL_REQUESTED", decode: body(tools.DecodeRequested), apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Tools.ApplyRequested(r.Agent, r.Tick, at, r.Body.(*tools.RequestedBody))
@@ -124,6 +229,19 @@ var routes = [bus.Last + 1]route{
 	bus.TimerCleared: {name: "TIMER_CLEARED", decode: body(timers.DecodeCleared), apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Timers.ApplyCleared(&s.Agents.Edit(r.Agent).Timer, r.Body.(*timers.Cleared))
 	}},
+}
+
+func takePending(s *state.State, at bus.At, r bus.Record) {
+	s.Running.ApplyPending(&s.Agents.Edit(r.Agent).Execution, at, r.Body.(*execution.PendingBody))
+}
+
+func childResult(s *state.State, _ bus.At, r bus.Record) {
+	s.Delegation.ApplyResult(r.Body.(*delegation.ChildResult))
+}
+
+// tokensOf gives the delegation module its part of agents' rows, for writing.
+func tokensOf(s *state.State) func(no uint32) *delegation.Row {
+	return func(no uint32) *delegation.Row { return &s.Agents.Edit(no).Delegation }
 }
 
 func resolveCall(s *state.State, _ bus.At, r bus.Record) {

@@ -5,11 +5,15 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/omnikernel/omnikernel/kernel/audit"
 	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/memory"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/sessions"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/timers"
@@ -39,6 +43,12 @@ const (
 	sectionSession  byte = 8
 	sectionKey      byte = 9
 	sectionCheck    byte = 10
+
+	sectionMemory     byte = 11 // both scopes, in order of (agent, namespace, key)
+	sectionDelegation byte = 12 // one per open delegation
+	sectionCascade    byte = 13
+	sectionEscalation byte = 14
+	sectionAudit      byte = 15
 )
 
 // root holds what is not a row of some table.
@@ -53,6 +63,17 @@ type root struct {
 	PlaceNext    uint64
 	Reserved     uint32
 	TimerNext    uint64
+	AuditCount   uint64
+}
+
+// interned is one body and how many use it.
+type interned struct {
+	_      struct{} `cbor:",toarray"`
+	No     uint32
+	Class  interning.Class
+	Users  uint32
+	Digest interning.Digest
+	Body   []byte
 }
 
 type place struct {
@@ -72,7 +93,7 @@ type check struct {
 func Sections(s *state.State, yield func(Section) bool) {
 	ok := yield(Section{sectionRoot, event.Encode(root{
 		Format: SnapshotFormat, Config: s.Config, Clock: s.Clock, Index: s.Index, Term: s.Term,
-		InternedNext: s.Interned.Next, PlaceNext: s.Running.Next, Reserved: s.Running.Reserved, TimerNext: s.Timers.Next,
+		InternedNext: s.Interned.Next, PlaceNext: s.Running.Next, Reserved: s.Running.Reserved, TimerNext: s.Timers.Next, AuditCount: s.Audit.Count,
 	})})
 	emit := func(kind byte, body any) bool {
 		ok = ok && yield(Section{kind, event.Encode(body)})
@@ -81,7 +102,9 @@ func Sections(s *state.State, yield func(Section) bool) {
 	if ok {
 		ok = yield(Section{sectionLog, s.Log.AppendSnapshot(nil)})
 	}
-	s.Interned.All(func(e *interning.Entry) bool { return emit(sectionInterned, e) })
+	s.Interned.All(func(e *interning.Entry, users uint32) bool {
+		return emit(sectionInterned, interned{No: e.No, Class: e.Class, Users: users, Digest: e.Digest, Body: e.Body})
+	})
 	for no := uint32(1); ok && no <= s.Agents.Len(); no++ {
 		emit(sectionAgent, s.Agents.Get(no))
 	}
@@ -91,6 +114,12 @@ func Sections(s *state.State, yield func(Section) bool) {
 	s.Sessions.All(func(one *sessions.Session) bool { return emit(sectionSession, one) })
 	s.Sessions.AllKeys(func(one *sessions.Keyed) bool { return emit(sectionKey, one) })
 	s.Sessions.AllChecks(func(at int64, id [16]byte) bool { return emit(sectionCheck, check{At: at, ID: id}) })
+	s.Memory.AllShared(func(e *memory.Entry) bool { return emit(sectionMemory, e) })
+	s.Memory.All(func(e *memory.Entry) bool { return emit(sectionMemory, e) })
+	s.Delegation.All(func(o *delegation.Open) bool { return emit(sectionDelegation, o) })
+	s.Delegation.AllCascades(func(c *delegation.Cascade) bool { return emit(sectionCascade, c) })
+	s.Escalations.All(func(e *permissions.Escalation) bool { return emit(sectionEscalation, e) })
+	s.Audit.All(func(e *audit.Entry) bool { return emit(sectionAudit, e) })
 }
 
 // Digest is the SHA-256 of a state's sections, each with its kind and length:
@@ -160,7 +189,9 @@ func (r *Restorer) Add(one Section) error {
 		r.s.Log = tables
 		return nil
 	case sectionInterned:
-		return load(one.Body, func(e *interning.Entry) { r.s.Interned.Load(e) })
+		return load(one.Body, func(e *interned) {
+			r.s.Interned.Load(&interning.Entry{No: e.No, Class: e.Class, Digest: e.Digest, Body: e.Body}, e.Users)
+		})
 	case sectionAgent:
 		return load(one.Body, func(row *state.Row) {
 			no, into := r.s.Agents.Append()
@@ -180,6 +211,22 @@ func (r *Restorer) Add(one Section) error {
 	case sectionCheck:
 		return load(one.Body, func(c *check) { r.s.Sessions.LoadCheck(c.At, c.ID) })
 	}
+	return r.addMore(one)
+}
+
+func (r *Restorer) addMore(one Section) error {
+	switch one.Kind {
+	case sectionMemory:
+		return load(one.Body, func(e *memory.Entry) { r.s.Memory.Load(e) })
+	case sectionDelegation:
+		return load(one.Body, func(o *delegation.Open) { r.s.Delegation.Load(o) })
+	case sectionCascade:
+		return load(one.Body, func(c *delegation.Cascade) { r.s.Delegation.LoadCascade(c) })
+	case sectionEscalation:
+		return load(one.Body, func(e *permissions.Escalation) { r.s.Escalations.Load(e) })
+	case sectionAudit:
+		return load(one.Body, func(e *audit.Entry) { r.s.Audit.Load(*e) })
+	}
 	return ErrSnapshotVersion
 }
 
@@ -193,6 +240,7 @@ func (r *Restorer) root(body []byte) error {
 	}
 	r.s.Config, r.s.Clock, r.s.Index, r.s.Term = decodedRoot.Config, decodedRoot.Clock, decodedRoot.Index, decodedRoot.Term
 	r.s.Interned.Next, r.s.Timers.Next = decodedRoot.InternedNext, decodedRoot.TimerNext
+	r.s.Audit.Count = decodedRoot.AuditCount
 	r.s.Running.Next, r.s.Running.Reserved = decodedRoot.PlaceNext, decodedRoot.Reserved
 	return nil
 }

@@ -115,11 +115,13 @@ func TestBadCallsAreAnswered(t *testing.T) {
 		`"tool":"random.int","args":7`:                                     failure.ToolArgsInvalid,
 		`"tool":"timer.sleep"`:                                             failure.ToolArgsInvalid,
 		`"tool":"timer.sleep","args":{"ms":-1}`:                            failure.ToolArgsInvalid,
-		`"tool":"timer.sleep","args":{"ms":3600001}`:                       failure.ToolArgsInvalid,
+		`"tool":"timer.sleep","args":{"ms":2592000001}`:                    failure.ToolArgsInvalid,
 		`"tool":"http.request","args":{"url":"http://h/../x"}`:             failure.ToolArgsInvalid,
 		`"tool":"http.request","args":{"method":"STEAL","url":"http://h"}`: failure.ToolArgsInvalid,
 		`"tool":"clock.later"`:                                             failure.ToolUnknown,
-		`"tool":"agent.kill"`:                                              failure.ToolUnknown,
+		`"tool":"agent.kill"`:                                              failure.ToolArgsInvalid,
+		`"tool":"agent.kill","args":{"agent":"x"}`:                         failure.ToolArgsInvalid,
+		`"tool":"agent.rename","args":{"agent":"x"}`:                       failure.ToolUnknown,
 	} {
 		s := kerneltest.New(t, 1)
 		id := task(s, `{"kind":"CALL","payload":{`+call+`,"handle":true}}`, nil)

@@ -19,6 +19,7 @@ var vocabulary = map[string]bool{
 var composers = map[string]string{
 	".":          "the root applies events: it routes them to flows and modules",
 	"flows":      "a flow is one story over several modules",
+	"invariants": "a rule of the kernel reads whatever it is about, and changes nothing",
 	"state":      "an agent's row has one field for each module",
 	"kerneltest": "test support drives the kernel as a whole",
 }

@@ -23,26 +23,42 @@ const (
 	Lifecycle         Kind = 21 // LifecycleEvent: one transition
 	InvalidTransition Kind = 22
 	AgentArchived     Kind = 23 // a TERMINATED agent's row shrank to a tombstone
+	FaultReclassified Kind = 24 // an operator calls a PERMANENT fault TRANSIENT (FA-2)
+	RetryScheduled    Kind = 25 // a TRANSIENT fault will be recovered after its backoff (FA-1)
+	SuspendRequested  Kind = 26 // a WAITING agent will be suspended right after row 7 (LC-13)
+	SnapshotTaken     Kind = 27 // suspend: checksum over memory and the frozen tick (ME-3)
+	SnapshotDropped   Kind = 28 // … verified by resume, or gone with the agent
+	TeardownFailed    Kind = 29 // the agent ended without its teardown (LC-5): teardown_incomplete
 
 	// Execution.
-	InstructionQueued Kind = 30
-	TickScheduled     Kind = 31 // a place in the global queue was taken
-	TickFrozen        Kind = 32 // … and given back because the agent left ACTIVE
-	TickStarted       Kind = 33
-	Step              Kind = 34
-	TickCompleted     Kind = 35
-	TickPendingTool   Kind = 36
-	TickFailed        Kind = 38
-	TickOverflow      Kind = 39
-	ResultDelivered   Kind = 40 // the answer that a continuation tick will see
-	TickRestored      Kind = 41 // recovery put the tick back to its checkpoint
-	QueueReleased     Kind = 42 // a terminated agent's place and instructions were given back
-	QueueAllocated    Kind = 43 // a spawned agent reserved its place in the global queue
+	InstructionQueued     Kind = 30
+	TickScheduled         Kind = 31 // a place in the global queue was taken
+	TickFrozen            Kind = 32 // … and given back because the agent left ACTIVE
+	TickStarted           Kind = 33
+	Step                  Kind = 34
+	TickCompleted         Kind = 35
+	TickPendingTool       Kind = 36
+	TickPendingDelegation Kind = 37
+	TickFailed            Kind = 38
+	TickOverflow          Kind = 39
+	ResultDelivered       Kind = 40 // the answer that a continuation tick will see
+	TickRestored          Kind = 41 // recovery put the tick back to its checkpoint
+	QueueReleased         Kind = 42 // a terminated agent's place and instructions were given back
+	QueueAllocated        Kind = 43 // a spawned agent reserved its place in the global queue
+	Emitted               Kind = 45 // a program's EMIT
+	EventDelivered        Kind = 46 // an EscalationEvent that a parent's tick will see (PE-3)
+	MessageQueued         Kind = 47 // a message entered the mailbox
+	MessageTaken          Kind = 48 // … and left it
+	ReceiveStarted        Kind = 49 // the agent waits for a message
 
 	// Permissions.
-	GrantsAssigned Kind = 50
-	Allow          Kind = 51
-	Deny           Kind = 52
+	GrantsAssigned    Kind = 50
+	Allow             Kind = 51
+	Deny              Kind = 52
+	Escalated         Kind = 53 // judged ESCALATE: the request waits for somebody's decision (PE-3)
+	EscalationOffered Kind = 54 // … the parent's, whose program declares a handler
+	EscalationDecided Kind = 55
+	GrantRevoked      Kind = 56
 
 	// Tools.
 	CallRequested  Kind = 60 // an authorised external call entered the outbox
@@ -54,6 +70,27 @@ const (
 	// Timers.
 	TimerSet     Kind = 70
 	TimerCleared Kind = 71
+
+	// Delegation.
+	TokenIssued        Kind = 80 // with the whole token
+	TokenRevoked       Kind = 81 // … also when the revocation of an ancestor reached it
+	ChildrenRevoked    Kind = 82 // every token below the agent is void (LC-10)
+	DelegationAccepted Kind = 83
+	DelegationRejected Kind = 84
+	ChildResult        Kind = 85 // a child of a request is TERMINATED
+	ChildFailure       Kind = 86 // … ChildFailureEvent, by a failure
+	DelegationOver     Kind = 87 // a request has its answer, or nobody wants it any more
+	ParentTerminated   Kind = 88 // ParentTerminatedEvent
+	RequestCancelled   Kind = 89 // what still runs of a request is to end
+	CascadeMoved       Kind = 90 // a cascade passed an agent that it does not concern, or is through
+
+	// Memory.
+	MemoryAccess   Kind = 100 // MemoryAccessEvent: every access, reads included (ME-1)
+	MemoryRestored Kind = 101 // recovery put persistent memory back (FA-1)
+	MemoryReleased Kind = 102
+
+	// Audit.
+	Audit Kind = 110 // an invariant was about to be broken (FA-4)
 )
 
 // Last is the highest number a kind may have; the routing table is an array

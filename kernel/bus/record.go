@@ -1,5 +1,7 @@
 package bus
 
+import "bytes"
+
 // Body is a record's content. AppendTo writes its log form, by hand and
 // without reflection, so that the same body is the same bytes on every replica.
 type Body interface {
@@ -36,6 +38,21 @@ func (b *Batch) Records() []Record { return b.records }
 
 // Len is the number of records.
 func (b *Batch) Len() int { return len(b.records) }
+
+// Equal reports whether two batches hold the same records, byte for byte.
+func (b *Batch) Equal(o *Batch) bool {
+	if len(b.records) != len(o.records) {
+		return false
+	}
+	for i := range b.records {
+		x, y := &b.records[i], &o.records[i]
+		if x.Kind != y.Kind || x.Agent != y.Agent || x.Tick != y.Tick || x.Step != y.Step ||
+			!bytes.Equal(x.Body.AppendTo(nil), y.Body.AppendTo(nil)) {
+			return false
+		}
+	}
+	return true
+}
 
 // Reset empties the batch and keeps its memory; bodies are let go.
 func (b *Batch) Reset() {

@@ -40,6 +40,25 @@ type Config struct {
 	IdempotencyWindowMillis int64  `cbor:"44,keyasint" json:"idempotency_window_ms"`
 
 	SegmentBytes uint64 `cbor:"50,keyasint" json:"segment_bytes"`
+
+	MaxMemoryKeys    uint32 `cbor:"60,keyasint" json:"max_memory_keys"`
+	MaxMemoryBytes   uint64 `cbor:"61,keyasint" json:"max_memory_bytes"`
+	MaxSharedKeys    uint32 `cbor:"62,keyasint" json:"max_shared_keys"`
+	MaxSharedBytes   uint64 `cbor:"63,keyasint" json:"max_shared_bytes"`
+	MaxMailbox       uint32 `cbor:"64,keyasint" json:"max_mailbox"`
+	MaxMailboxBytes  uint32 `cbor:"65,keyasint" json:"max_mailbox_bytes"`
+	MaxDepth         uint32 `cbor:"66,keyasint" json:"max_depth"`
+	MaxChildren      uint32 `cbor:"67,keyasint" json:"max_children"`
+	MaxEscalations   uint32 `cbor:"68,keyasint" json:"max_escalations"`
+	MaxRetries       uint32 `cbor:"69,keyasint" json:"max_retries"`
+	BackoffMillis    int64  `cbor:"70,keyasint" json:"backoff_ms"`
+	MaxBackoffMillis int64  `cbor:"71,keyasint" json:"max_backoff_ms"`
+	EscalationMillis int64  `cbor:"72,keyasint" json:"escalation_ttl_ms"`
+	DelegationMillis int64  `cbor:"73,keyasint" json:"default_delegation_timeout_ms"`
+	ReceiveMillis    int64  `cbor:"74,keyasint" json:"default_receive_timeout_ms"`
+	MaxWaitMillis    int64  `cbor:"75,keyasint" json:"max_wait_ms"`
+
+	MaxPersistentBytes uint64 `cbor:"76,keyasint" json:"max_persistent_bytes"`
 }
 
 // Version of the kernel's behaviour that a new cluster starts with (EV-9).
@@ -78,6 +97,25 @@ func Default() Config {
 		IdempotencyWindowMillis: 600_000,
 
 		SegmentBytes: 64 << 20,
+
+		MaxMemoryKeys:    1024,
+		MaxMemoryBytes:   1 << 20,
+		MaxSharedKeys:    1_000_000,
+		MaxSharedBytes:   1 << 30,
+		MaxMailbox:       64,
+		MaxMailboxBytes:  256 << 10,
+		MaxDepth:         8,
+		MaxChildren:      1000,
+		MaxEscalations:   10_000,
+		MaxRetries:       3,
+		BackoffMillis:    1_000,
+		MaxBackoffMillis: 60_000,
+		EscalationMillis: 3_600_000,
+		DelegationMillis: 24 * 3_600_000,
+		ReceiveMillis:    24 * 3_600_000,
+		MaxWaitMillis:    30 * 24 * 3_600_000,
+
+		MaxPersistentBytes: 1 << 30,
 	}
 }
 
@@ -121,6 +159,17 @@ func (c *Config) checkLimits() *failure.Refusal {
 		{"max_sessions", uint64(c.MaxSessions), 1_000_000},
 		{"max_idempotency_keys", uint64(c.MaxIdempotencyKeys), 1_000_000},
 		{"segment_bytes", c.SegmentBytes, logging.MaxSegmentBytes},
+		{"max_memory_keys", uint64(c.MaxMemoryKeys), 4096},
+		{"max_memory_bytes", c.MaxMemoryBytes, 16 << 20},
+		{"max_persistent_bytes", c.MaxPersistentBytes, 1 << 40},
+		{"max_shared_keys", uint64(c.MaxSharedKeys), 10_000_000},
+		{"max_shared_bytes", c.MaxSharedBytes, 1 << 40},
+		{"max_mailbox", uint64(c.MaxMailbox), 1024},
+		{"max_mailbox_bytes", uint64(c.MaxMailboxBytes), 1 << 20},
+		{"max_depth", uint64(c.MaxDepth), 32},
+		{"max_children", uint64(c.MaxChildren), 1000},
+		{"max_escalations", uint64(c.MaxEscalations), 1_000_000},
+		{"max_retries", uint64(c.MaxRetries), 100},
 	} {
 		if limit.n == 0 || limit.n > limit.most {
 			return bad(limit.field, "must be from 1 to "+strconv.FormatUint(limit.most, 10))
@@ -150,6 +199,12 @@ func (c *Config) checkSpans() *failure.Refusal {
 		{"session_idle_ms", c.SessionIdleMillis},
 		{"session_open_ms", c.SessionOpenMillis},
 		{"idempotency_window_ms", c.IdempotencyWindowMillis},
+		{"backoff_ms", c.BackoffMillis},
+		{"max_backoff_ms", c.MaxBackoffMillis},
+		{"escalation_ttl_ms", c.EscalationMillis},
+		{"default_delegation_timeout_ms", c.DelegationMillis},
+		{"default_receive_timeout_ms", c.ReceiveMillis},
+		{"max_wait_ms", c.MaxWaitMillis},
 	} {
 		if span.millis <= 0 || span.millis > maxSpanMillis {
 			return bad(span.field, "must be from 1 ms to 100 years")

@@ -73,7 +73,7 @@ payload:
 			r = tick.Step()
 		}
 		checkpoint = tick.AppendCheckpoint(checkpoint[:0])
-		tick, _ = p.Resume(testContext, checkpoint, &evaluator.Answer{OK: true, Value: r.Call.Args})
+		tick, _ = p.Resume(testContext, checkpoint, delivering(evaluator.Answer{OK: true, Value: r.Calls[0].Args}))
 		for r.Kind != evaluator.PureValue {
 			r = tick.Step()
 		}

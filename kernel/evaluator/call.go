@@ -29,19 +29,20 @@ func (c *compiler) call(raw value.Raw, s scope) (node, *failure.Refusal) {
 	if !n.data.given() {
 		n.data = constantly(value.EmptyMap)
 	}
-	if n.timeout, refusal = o.operand("timeout_ms", value.IntKind); refusal != nil {
+	if n.timeout, refusal = o.timeout(); refusal != nil {
 		return n, refusal
 	}
-	if n.timeout.constant.set() && !validTimeout(n.timeout.constant.raw) {
-		return n, invalid(o.path+".timeout_ms", timeoutRule, "")
+	n.handle, refusal = o.flag("handle")
+	return n, refusal
+}
+
+// timeout compiles timeout_ms.
+func (o object) timeout() (operand, *failure.Refusal) {
+	op, refusal := o.operand("timeout_ms", value.IntKind)
+	if refusal == nil && op.constant.set() && !validTimeout(op.constant.raw) {
+		refusal = invalid(o.path+".timeout_ms", timeoutRule, "")
 	}
-	if handle, given := o.get("handle"); given {
-		var ok bool
-		if n.handle, ok = handle.Bool(); !ok {
-			return n, invalid(o.path+".handle", "must be true or false, not "+describe(handle), "")
-		}
-	}
-	return n, nil
+	return op, refusal
 }
 
 func validTool(raw value.Raw) bool {
@@ -57,70 +58,85 @@ func validTimeout(raw value.Raw) bool {
 
 // stepCall asks for the tool, or takes the answer when there is one.
 func (t *tick) stepCall(n *node) Result {
-	if t.answer != nil {
-		answer := *t.answer
-		t.answer = nil
-		return t.take(n, answer)
+	if answers := t.answers(); answers != nil {
+		return t.take(n, answers[0])
 	}
 	call, fail := t.request(n)
-	if fail == nil {
-		fail = t.checkStore()
-	}
 	if fail != nil {
 		return t.failed(fail)
 	}
-	return Result{Kind: NeedsTool, Call: call}
+	return t.ask([]Call{call})
 }
 
-func (t *tick) request(n *node) (*Call, *failure.Failure) {
+// ask leaves the tick.
+func (t *tick) ask(calls []Call) Result {
+	if fail := t.checkStore(); fail != nil {
+		return t.failed(fail)
+	}
+	return Result{Kind: NeedsTool, Calls: calls}
+}
+
+func (t *tick) request(n *node) (call Call, fail *failure.Failure) {
 	label, fail := t.evaluate(&n.label)
 	if fail != nil {
-		return nil, fail
+		return call, fail
 	}
 	if !validTool(label.raw) {
-		return nil, wrongType(toolRule)
+		return call, wrongType(toolRule)
 	}
 	args, fail := t.evaluate(&n.data)
 	if fail != nil {
-		return nil, fail
+		return call, fail
 	}
-	call := &Call{Args: args.raw}
+	call.Args = args.raw
 	call.Tool, _ = label.raw.Text()
+	call.TimeoutMillis, fail = t.within(n)
+	return call, fail
+}
+
+// within evaluates timeout_ms; 0 if it is not given.
+func (t *tick) within(n *node) (millis int64, fail *failure.Failure) {
 	if !n.timeout.given() {
-		return call, nil
+		return 0, nil
 	}
 	timeout, fail := t.evaluate(&n.timeout)
 	if fail != nil {
-		return nil, fail
+		return 0, fail
 	}
 	if !validTimeout(timeout.raw) {
-		return nil, wrongType(timeoutRule)
+		return 0, wrongType(timeoutRule)
 	}
-	call.TimeoutMillis, _ = timeout.raw.Int()
-	return call, nil
+	millis, _ = timeout.raw.Int()
+	return millis, nil
 }
 
 // take delivers what a call came to. Unhandled, a failing answer ends the tick
 // with its code and message (TO-6, PE-4).
 func (t *tick) take(n *node, answer Answer) Result {
+	raw, fail := t.unpack(n, answer)
+	if fail != nil {
+		return t.failed(fail)
+	}
+	return t.deliver(cell{raw: raw})
+}
+
+// unpack gives the value of a call, or its failure.
+func (t *tick) unpack(n *node, answer Answer) (value.Raw, *failure.Failure) {
 	if answer.Value == nil || !answer.OK {
 		answer.Value = value.Null
 	}
 	if fail := t.checkSize(answer.Value); fail != nil {
-		return t.failed(fail)
+		return nil, fail
 	}
 	if n.handle {
 		raw := envelope(answer)
 		t.charge(len(raw))
-		if fail := checkDepth(raw); fail != nil {
-			return t.failed(fail)
-		}
-		return t.deliver(cell{raw: raw})
+		return raw, checkDepth(raw)
 	}
 	if !answer.OK {
-		return t.failed(&failure.Failure{Code: answer.Code, Message: failure.Clip(answer.Message)})
+		return nil, &failure.Failure{Code: answer.Code, Message: failure.Clip(answer.Message)}
 	}
-	return t.deliver(cell{raw: answer.Value})
+	return answer.Value, nil
 }
 
 // envelope is the value of a handled call. Its keys stand in canonical order.

@@ -3,7 +3,7 @@ package evaluator
 import "github.com/omnikernel/omnikernel/kernel/value"
 
 // checkpointVersion begins every checkpoint.
-const checkpointVersion = 1
+const checkpointVersion = 2
 
 // What a checkpoint adds to the values it holds, in bytes at most. Heads grow
 // with what they count, which MaxNodes, MaxVariables, MaxNesting and
@@ -11,29 +11,23 @@ const checkpointVersion = 1
 const (
 	checkpointHeads = 2 + 1 + 3 + 3 // outer list, version, node, list of variables
 	variableHeads   = 3             // number of a variable
-	mappingHeads    = 3 + 3 + 1 + 1 // its four lists
 )
 
 // checkpointOverhead bounds what a checkpoint of this program adds to the
 // values it holds.
 func (p *program) checkpointOverhead() int64 {
-	return checkpointHeads + variableHeads*int64(len(p.names)) + mappingHeads*int64(p.maps)
+	return checkpointHeads + variableHeads*int64(len(p.names)) + p.frameHeads
 }
 
-// AppendCheckpoint appends the ephemeral store: the variables and what the
-// running MAPs remember. It is a list in the encoding of package value,
+// AppendCheckpoint appends the ephemeral store: the variables and what running
+// instructions remember. It is a list in the encoding of package value,
 //
-//	[version, node, [number, value, …], mapping …]
+//	[version, node, [number, value, …], frame …]
 //
-// with the bound variables by ascending number, and the running MAPs outermost
-// first, each
-//
-//	[rest of the items], [results], [as outside]?, [index outside]?
-//
-// where the last two lists are empty if nothing was bound. Which MAPs are
-// running follows from the node, as every other frame does.
+// with the bound variables by ascending number, and the frames outermost first.
+// Which instructions have one follows from the node; see frame.
 func (t *tick) AppendCheckpoint(dst []byte) []byte {
-	dst = value.AppendListHeader(dst, 3+4*uint64(len(t.maps)))
+	dst = value.AppendListHeader(dst, 3+uint64(len(t.frames)))
 	dst = value.AppendInt(dst, checkpointVersion)
 	dst = value.AppendInt(dst, int64(t.at))
 	var bound uint64
@@ -49,24 +43,9 @@ func (t *tick) AppendCheckpoint(dst []byte) []byte {
 			dst = append(dst, t.vars[i].raw...)
 		}
 	}
-	for i := range t.maps {
-		dst = t.maps[i].appendTo(dst)
-	}
-	return dst
-}
-
-func (m *mapping) appendTo(dst []byte) []byte {
-	dst = value.AppendListHeader(dst, m.left)
-	dst = append(dst, m.rest.Rest()...)
-	dst = value.AppendListHeader(dst, m.done)
-	dst = append(dst, m.results...)
-	for i := range m.saved {
-		if !m.saved[i].set() {
-			dst = value.AppendListHeader(dst, 0)
-			continue
-		}
-		dst = value.AppendListHeader(dst, 1)
-		dst = append(dst, m.saved[i].raw...)
+	for i := range t.frames {
+		f := &t.frames[i]
+		dst = f.appendTo(dst, t.program.nodes[f.at].op)
 	}
 	return dst
 }

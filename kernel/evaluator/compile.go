@@ -14,7 +14,9 @@ const rootPath = "program"
 // recursion is bounded by MaxNesting.
 type compiler struct {
 	*program
-	running int // MAPs around the instruction that is being compiled
+	heads      int64 // what the frames around the instruction at hand add to a checkpoint
+	generation int   // how deep this program stands in programs of parents, from 1
+	handlers   int   // on_escalation around the instruction at hand
 }
 
 // instruction compiles one instruction with everything inside it and returns
@@ -75,6 +77,26 @@ func (c *compiler) payload(op opcode, raw value.Raw, s scope) (node, *failure.Re
 		return c.ret(raw, s)
 	case opFail:
 		return c.fail(raw, s)
+	case opLoop:
+		return c.loop(raw, s)
+	case opTry:
+		return c.try(raw, s)
+	case opRead:
+		return c.read(raw, s)
+	case opWrite:
+		return c.write(raw, s)
+	case opShare:
+		return c.share(raw, s)
+	case opWait:
+		return c.wait(raw, s)
+	case opReceive:
+		return c.receive(raw, s)
+	case opEmit:
+		return c.emit(raw, s)
+	case opParallel:
+		return c.parallel(raw, s)
+	case opDelegate:
+		return c.delegate(raw, s)
 	}
 	panic("evaluator: opcode without a compiler")
 }
@@ -86,6 +108,19 @@ func (c *compiler) inside(o object, field string, s scope) (int32, *failure.Refu
 		return none, nil
 	}
 	return c.instruction(raw, o.path+"."+field, s.at, s.nesting+1)
+}
+
+// framed compiles the required field of an instruction that remembers
+// something while it runs.
+func (c *compiler) framed(o object, field string, s scope, heads int64) (int32, *failure.Refusal) {
+	c.heads += heads
+	c.frameHeads = max(c.frameHeads, c.heads)
+	body, refusal := c.inside(o, field, s)
+	c.heads -= heads
+	if refusal == nil && body == none {
+		refusal = o.missing(field)
+	}
+	return body, refusal
 }
 
 // variable returns the number of a variable that a field names.

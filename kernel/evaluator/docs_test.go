@@ -23,20 +23,36 @@ func sameJSON(t *testing.T, want string, got value.Raw) {
 	assert.Equal(t, string(raw.AppendJSON(nil)), string(got.AppendJSON(nil)))
 }
 
-// Every example of the page gives what the page says.
+// Every example of the page gives what the page says. Its comments tell
+//
+//	input       what the instruction was submitted with
+//	answer      what its calls are answered with, one after the other; without
+//	            it every call is answered with its arguments
+//	escalation  what a child asks for
+//	calls, emits, decides   what it shows on the way
+//	gives, fails            how it ends
 func TestExamplesOfThePage(t *testing.T) {
 	page, err := os.ReadFile(instructionsPage)
 	require.NoError(t, err)
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	shown := map[string]bool{}
 	for _, block := range blocks {
-		src, ctx := block[1], testContext
+		src := block[1]
+		w := world{ctx: testContext, answers: scripted(t, strings.Join(comments(src, "answer"), "\n"))}
 		if input := comment(src, "input"); input != "" {
-			ctx.Input = rawYAML(t, input)
+			w.ctx.Input = rawYAML(t, input)
 		}
-		o := run(t, compile(t, src), ctx, echo, resuming)
+		for _, escalation := range comments(src, "escalation") {
+			w.escalations = append(w.escalations, rawYAML(t, escalation))
+		}
+		o := w.run(t, compile(t, src), resuming)
 		for _, kind := range o.trace {
 			shown[kind[strings.Index(kind, " ")+1:]] = true
+		}
+		for word, mark := range map[string]string{"calls": "-> ", "emits": "emit ", "decides": "decided "} {
+			for _, line := range comments(src, word) {
+				assert.Contains(t, o.trace, mark+line, src)
+			}
 		}
 		if fails := comment(src, "fails"); fails != "" {
 			require.Equal(t, evaluator.Failed, o.last.Kind, src)
@@ -46,17 +62,28 @@ func TestExamplesOfThePage(t *testing.T) {
 		require.Equal(t, evaluator.PureValue, o.last.Kind, "%s%s", src, o.show())
 		sameJSON(t, comment(src, "gives"), o.last.Value)
 	}
-	for _, kind := range []string{"LITERAL", "LET", "SEQ", "BRANCH", "MAP", "CALL", "RETURN", "FAIL"} {
+	for _, kind := range everyKind {
 		assert.True(t, shown[kind], "no example of %s", kind)
+		assert.Contains(t, string(page), "| [`"+kind+"`](#"+strings.ToLower(kind)+") |", "not in the table")
+		assert.Contains(t, string(page), "\n## "+kind+"\n")
 	}
 }
 
-// comment returns what stands behind "# word:" in an example.
-func comment(src, word string) string {
+// comments returns what stands behind each "# word:" in an example.
+func comments(src, word string) []string {
+	var found []string
 	for line := range strings.Lines(src) {
 		if rest, ok := strings.CutPrefix(line, "# "+word+": "); ok {
-			return strings.TrimSpace(rest)
+			found = append(found, strings.TrimSpace(rest))
 		}
+	}
+	return found
+}
+
+// comment returns the first of them.
+func comment(src, word string) string {
+	if found := comments(src, word); len(found) > 0 {
+		return found[0]
 	}
 	return ""
 }

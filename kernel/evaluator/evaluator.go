@@ -23,11 +23,13 @@ type Program interface {
 	// Start begins a tick with a fresh ephemeral store (EX-8).
 	Start(ctx Context) Tick
 	// Resume continues a tick whose ephemeral store is restored from a
-	// checkpoint (EX-8). The pending CALL is the next instruction: with an
-	// answer it takes the answer's value; with answer nil, after a recovery
-	// (FA-1), it is evaluated again and asks once more. A checkpoint that this
-	// program cannot have written is CHECKPOINT_INVALID.
-	Resume(ctx Context, checkpoint []byte, answer *Answer) (Tick, *failure.Failure)
+	// checkpoint (EX-8). The instruction that left the tick is the next one.
+	// With Answers it takes them. With an Escalation it decides it first, and
+	// the tick waits on. With delivery nil, after a recovery (FA-1), it is
+	// evaluated again and asks once more. A checkpoint that this program cannot
+	// have written, or a delivery that does not fit the instruction, is
+	// CHECKPOINT_INVALID.
+	Resume(ctx Context, checkpoint []byte, delivery *Delivery) (Tick, *failure.Failure)
 }
 
 // Tick is one running tick. The caller counts and records the steps: At, then
@@ -39,7 +41,7 @@ type Tick interface {
 	// never panics (EX-11).
 	Step() Result
 	// AppendCheckpoint appends the ephemeral store in canonical form. It is
-	// called only after a Step answered NeedsTool.
+	// called only after a Step answered NeedsTool or NeedsDecision.
 	AppendCheckpoint(dst []byte) []byte
 }
 
@@ -73,8 +75,9 @@ type ResultKind uint8
 const (
 	PureValue       ResultKind = iota // the tick is done: Value
 	NextInstruction                   // the tick goes on at At()
-	NeedsTool                         // the tick waits for the answer to Call
+	NeedsTool                         // the tick waits for the answers to Calls
 	Failed                            // the tick is over: Failure
+	NeedsDecision                     // Decision; the tick waits on for the same call
 )
 
 // String returns the specification's name of the kind.
@@ -88,16 +91,23 @@ func (k ResultKind) String() string {
 		return "NEEDS_TOOL"
 	case Failed:
 		return "FAILURE"
+	case NeedsDecision:
+		return "NEEDS_DECISION"
 	}
 	return "UNKNOWN_RESULT"
 }
 
-// Result of one Step. Only the field that Kind names is set, and Work.
+// Result of one Step. Only the field that Kind names is set, and Emit and Work.
 type Result struct {
-	Kind    ResultKind
-	Value   value.Raw
-	Call    *Call
-	Failure *failure.Failure
+	Kind     ResultKind
+	Value    value.Raw
+	Calls    []Call    // one, or 2 to MaxParallel that are made at once
+	Decision *Decision // of the Escalation that the tick was resumed with
+	Failure  *failure.Failure
+	// Emit is what the step has published, nil if nothing. It stands beside any
+	// Kind, is at most MaxValueBytes, and does not leave the tick: the caller
+	// records it before it acts on Kind.
+	Emit value.Raw
 	// Work is what the step cost beyond the step itself, in work units (EV-12):
 	// the expressions' steps, and bytes of values moved, divided by 64.
 	Work uint32
@@ -108,6 +118,23 @@ type Call struct {
 	Tool          string
 	Args          value.Raw
 	TimeoutMillis int64 // 0: the tool's or the kernel's default
+}
+
+// Decision is what a program's handler says to an escalation of one of its
+// children (PE-3).
+type Decision struct {
+	Escalation uint64 // which one: its member "escalation"
+	Approve    bool
+	Reason     string // at most failure.MaxMessage bytes, may be empty
+}
+
+// Delivery is what a waiting tick is resumed with. Exactly one field is set.
+type Delivery struct {
+	// Answers to Calls, as many, in their order.
+	Answers []Answer
+	// Escalation is what a child asks for, for a DELEGATE that has a handler: a
+	// map, canonical, whose member "escalation" is its number, 0 to 2^53.
+	Escalation value.Raw
 }
 
 // Answer is what a call came to. Value is null unless OK; Code and Message are

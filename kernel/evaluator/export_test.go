@@ -2,7 +2,7 @@ package evaluator
 
 // Continue hands a live tick the answer that it waits for, without a
 // checkpoint: what Resume does must look the same to the program.
-func Continue(running Tick, answer *Answer) { running.(*tick).answer = answer }
+func Continue(running Tick, delivery *Delivery) bool { return running.(*tick).accept(delivery) }
 
 // BrokenProgram has an instruction that no compiler makes.
 func BrokenProgram() Program {

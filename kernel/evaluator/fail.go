@@ -19,7 +19,7 @@ func (c *compiler) fail(raw value.Raw, s scope) (node, *failure.Refusal) {
 	return n, refusal
 }
 
-// stepFail ends the tick with the program's own words.
+// stepFail fails with the program's own words.
 func (t *tick) stepFail(n *node) Result {
 	message, fail := t.evaluate(&n.data)
 	if fail != nil {
@@ -38,7 +38,9 @@ func (t *tick) stepFail(n *node) Result {
 		if !ok {
 			return t.failed(wrongType("code must be text, not " + describe(label.raw)))
 		}
-		text = code + ": " + text
+		own := problem{code: code, message: text}
+		own.fail = &failure.Failure{Code: failure.ProgramFailed, Message: failure.Clip(code + ": " + text)}
+		return t.raise(t.at, own)
 	}
 	return t.failed(&failure.Failure{Code: failure.ProgramFailed, Message: failure.Clip(text)})
 }

@@ -37,8 +37,9 @@ func FuzzCompile(f *testing.F) {
 			require.NotContains(t, refusal.Rule, "panicked")
 			return
 		}
-		o := run(t, p, ctx, moody, resuming)
-		require.Equal(t, o, run(t, p, ctx, moody, straight))
+		w := moodyWorld(t, ctx)
+		o := w.run(t, p, resuming)
+		require.Equal(t, o, w.run(t, p, straight))
 		if o.last.Kind == evaluator.Failed {
 			require.NotEqual(t, failure.EvalPanic, o.last.Failure.Code)
 		}
@@ -68,10 +69,16 @@ func transcriptPrograms(f *testing.F) []string {
 
 // FuzzResume: no bytes make a panic, and no store has two checkpoints.
 func FuzzResume(f *testing.F) {
-	p := compile(f, nestedCalls)
-	for nth := range 6 {
-		f.Add(checkpointOf(f, p, testContext, nth+1))
+	programs := []evaluator.Program{compile(f, nestedCalls), compile(f, everyFrame)}
+	for _, p := range programs {
+		for nth := range 6 {
+			f.Add(checkpointOf(f, p, testContext, nth+1))
+		}
 	}
 	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, checkpoint []byte) { resumeAnything(t, p, checkpoint) })
+	f.Fuzz(func(t *testing.T, checkpoint []byte) {
+		for _, p := range programs {
+			resumeAnything(t, p, checkpoint)
+		}
+	})
 }

@@ -94,6 +94,88 @@ func TestLimitOfTool(t *testing.T) {
 	assert.Equal(t, "program.payload.tool", refusal.Field)
 }
 
+// Lists of parts are bounded where they stand.
+func TestLimitOfParts(t *testing.T) {
+	many := func(n int, part any) []any {
+		list := make([]any, n)
+		for i := range list {
+			list[i] = part
+		}
+		return list
+	}
+	clause := map[string]any{"do": literalOf(0)}
+	child := map[string]any{"program": literalOf(0)}
+	for what, c := range map[string]struct {
+		fits, over any
+		field      string
+	}{
+		"rounds": {loopOf(evaluator.MaxRounds, literalOf(0)), loopOf(evaluator.MaxRounds+1, literalOf(0)), ".max"},
+		"clauses": {
+			instruction("TRY", map[string]any{"do": literalOf(0), "catch": many(evaluator.MaxClauses, clause)}),
+			instruction("TRY", map[string]any{"do": literalOf(0), "catch": many(evaluator.MaxClauses+1, clause)}), ".catch",
+		},
+		"codes": {tryCodes(many(evaluator.MaxCodes, "X")), tryCodes(many(evaluator.MaxCodes+1, "X")), ".catch[0].codes"},
+		"a code": {
+			tryCodes([]any{strings.Repeat("X", evaluator.MaxCodeBytes)}), tryCodes([]any{strings.Repeat("X", evaluator.MaxCodeBytes+1)}),
+			".catch[0].codes[0]",
+		},
+		"calls": {parallelOf(many(evaluator.MaxParallel, 0)...), parallelOf(many(evaluator.MaxParallel+1, 0)...), ".calls"},
+		"children": {
+			instruction("DELEGATE", map[string]any{"children": many(evaluator.MaxChildren, child)}),
+			instruction("DELEGATE", map[string]any{"children": many(evaluator.MaxChildren+1, child)}), ".children",
+		},
+		"generations": {
+			generations(evaluator.MaxGenerations), generations(evaluator.MaxGenerations + 1),
+			strings.Repeat(".children[0].program.payload", evaluator.MaxGenerations-1) + ".children[0].program",
+		},
+	} {
+		require.Nil(t, refusalOf(t, c.fits), what)
+		refusal := refusalOf(t, c.over)
+		require.NotNil(t, refusal, what)
+		assert.Equal(t, "program.payload"+c.field, refusal.Field, what)
+	}
+}
+
+func tryCodes(codes []any) any {
+	return instruction("TRY", map[string]any{"do": literalOf(0), "catch": []any{map[string]any{"codes": codes, "do": literalOf(0)}}})
+}
+
+// generations nests a program n deep in programs of parents.
+func generations(n int) any {
+	p := literalOf(0)
+	for range n - 1 {
+		p = instruction("DELEGATE", map[string]any{"children": []any{map[string]any{"program": p}}})
+	}
+	return p
+}
+
+// A thousand children fit into one request where they have little of their own.
+func TestManyChildren(t *testing.T) {
+	p := compile(t, `
+kind: DELEGATE
+payload:
+  children:
+    over: "${list(range(1000))}"
+    as: n
+    child:
+      name: "worker-${n}"
+      input: {item: "${n}"}
+      grants: [{effect: ALLOW, action: tool.call, resource: http.request/GET/api.example.com/**}]
+      program:
+        kind: SEQ
+        payload:
+          steps:
+            - {kind: LET, payload: {name: r, do: {kind: CALL, payload: {tool: http.request, args: {url: "https://api.example.com/${input.item}"}}}}}
+            - {kind: RETURN, payload: {value: "${r.body}"}}
+`)
+	tick := p.Start(testContext)
+	r := tick.Step()
+	require.Equal(t, evaluator.NeedsTool, r.Kind, "%+v", r.Failure)
+	children, _ := r.Calls[0].Args.Get("children")
+	assert.Equal(t, uint64(1000), children.Len())
+	assert.Positive(t, r.Work)
+}
+
 // VALUE_TOO_LARGE where a value leaves: exactly the bound passes (EX-10).
 func TestLimitOfValues(t *testing.T) {
 	const bound = 1000
@@ -124,6 +206,19 @@ func TestLimitOfValues(t *testing.T) {
 		"a handled answer in": {seqOf(
 			instruction("LET", map[string]any{"name": "r", "do": instruction("CALL", map[string]any{"tool": "t", "handle": true})}),
 			literalOf("${r.value}")), evaluator.Answer{OK: true, Value: atLimit}, ""},
+		"arguments together":       {parallelOf("${input.fits[:490]}", "${input.fits[:490]}"), evaluator.Answer{OK: true}, ""},
+		"arguments together, more": {parallelOf("${input.fits[:500]}", "${input.fits[:500]}"), evaluator.Answer{}, failure.ValueTooLarge},
+		"answers together":         {parallelOf(1, 2), evaluator.Answer{OK: true, Value: rawGo(t, text[:490])}, ""},
+		"answers together, more": {
+			seqOf(parallelOf(1, 2), literalOf(1)), evaluator.Answer{OK: true, Value: rawGo(t, text[:500])}, failure.ValueTooLarge,
+		},
+		"what is written":         {instruction("WRITE", map[string]any{"key": "k", "value": "${input.fits[:900]}"}), evaluator.Answer{OK: true}, ""},
+		"what is written, more":   {instruction("WRITE", map[string]any{"key": "k", "value": "${input.fits}"}), evaluator.Answer{}, failure.ValueTooLarge},
+		"what is published":       {instruction("EMIT", map[string]any{"value": "${input.fits}"}), evaluator.Answer{}, ""},
+		"what is published, more": {instruction("EMIT", map[string]any{"value": "${input.over}"}), evaluator.Answer{}, failure.ValueTooLarge},
+		"children":                {childrenOf([]any{1}, "${input.fits[:800]}"), evaluator.Answer{OK: true}, ""},
+		"children, more":          {childrenOf([]any{1}, "${input.fits}"), evaluator.Answer{}, failure.ValueTooLarge},
+		"a program of a child":    {instruction("DELEGATE", map[string]any{"children": []any{map[string]any{"program": literalOf(text)}}}), evaluator.Answer{}, failure.ValueTooLarge},
 		"results of a MAP": {instruction("MAP", map[string]any{"over": []any{1, 2}, "as": "x", "do": literalOf(strings.Repeat("y", bound/2-3))}),
 			evaluator.Answer{}, failure.ValueTooLarge},
 	} {
@@ -165,6 +260,12 @@ func TestLimitOfStore(t *testing.T) {
 	assert.Equal(t, failure.ValueTooLarge, o.last.Failure.Code)
 	assert.Equal(t, uint32(0), o.last.Failure.Node)
 
+	// What does not fit is not bound, so that a TRY can go on.
+	p = compileGo(t, seqOf(append(steps, tryOf(letOf("b", strings.Repeat("x", 700)), call), literalOf("${len(b)}"))...))
+	o = run(t, p, ctx, echo, recovering)
+	require.Equal(t, evaluator.PureValue, o.last.Kind, o.show())
+	assert.Equal(t, rawGo(t, 400), o.last.Value)
+
 	// A MAP that has ended gives its room back.
 	small := instruction("MAP", map[string]any{"over": "${list(range(30))}", "as": "x", "do": literalOf("0123456789")})
 	var again []any
@@ -187,15 +288,19 @@ func TestCheckpointsKeepTheirBound(t *testing.T) {
 		program any
 		most    int // where it fits
 	}{
-		"nothing to remember": {call, 9},
-		"many variables":      {seqOf(append(many, call)...), 2000},
-		"running MAPs":        {rawYAML(t, nestedCalls).ToGo(), 300},
+		"nothing to remember":    {call, 9},
+		"many variables":         {seqOf(append(many, call)...), 2000},
+		"running MAPs":           {rawYAML(t, nestedCalls).ToGo(), 300},
+		"frames and a small one": {seqOf(nestedLoops(20, call), loopOf(1, literalOf(0))), 300},
+		"every frame":            {rawYAML(t, everyFrame).ToGo(), 400},
 	} {
 		p := compileGo(t, c.program)
 		for bound := 1; bound <= c.most; bound++ {
 			ctx := testContext
 			ctx.MaxCheckpointBytes = uint32(bound)
-			o := run(t, p, ctx, echo, resuming)
+			w := moodyWorld(t, ctx)
+			w.answers = echo
+			o := w.run(t, p, resuming)
 			if o.last.Kind == evaluator.Failed {
 				require.Equal(t, failure.ValueTooLarge, o.last.Failure.Code, what)
 			}
@@ -203,6 +308,13 @@ func TestCheckpointsKeepTheirBound(t *testing.T) {
 			require.False(t, bound == c.most && o.last.Kind == evaluator.Failed, "%s: %s", what, o.show())
 		}
 	}
+}
+
+func nestedLoops(n int, inside any) any {
+	for range n {
+		inside = loopOf(1, inside)
+	}
+	return inside
 }
 
 // The overhead of MAPs is that of those that can run at once.
@@ -264,11 +376,15 @@ func TestLimitOfDepth(t *testing.T) {
 		program any
 		kind    evaluator.ResultKind
 	}{
-		"passed through": {literalOf("${input}"), evaluator.PureValue},
-		"answered":       {instruction("CALL", call), evaluator.PureValue},
-		"wrapped":        {literalOf([]any{"${input}"}), evaluator.Failed},
-		"handled":        {instruction("CALL", handled), evaluator.Failed},
-		"mapped":         {instruction("MAP", map[string]any{"over": []any{1}, "as": "x", "do": instruction("CALL", call)}), evaluator.Failed},
+		"passed through":   {literalOf("${input}"), evaluator.PureValue},
+		"answered":         {instruction("CALL", call), evaluator.PureValue},
+		"wrapped":          {literalOf([]any{"${input}"}), evaluator.Failed},
+		"handled":          {instruction("CALL", handled), evaluator.Failed},
+		"in parallel":      {parallelOf(1, 2), evaluator.Failed},
+		"written":          {instruction("WRITE", map[string]any{"key": "k", "value": "${input}"}), evaluator.Failed},
+		"given to a child": {childrenOf([]any{1}, "${input}"), evaluator.Failed},
+		"published":        {instruction("EMIT", map[string]any{"value": "${input}"}), evaluator.PureValue},
+		"mapped":           {instruction("MAP", map[string]any{"over": []any{1}, "as": "x", "do": instruction("CALL", call)}), evaluator.Failed},
 	} {
 		o := run(t, compileGo(t, c.program), ctx, answer, resuming)
 		if assert.Equal(t, c.kind, o.last.Kind, "%s: %s", what, o.show()) && c.kind == evaluator.Failed {

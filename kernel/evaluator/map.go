@@ -28,23 +28,8 @@ func (c *compiler) mapOver(raw value.Raw, s scope) (node, *failure.Refusal) {
 			return n, invalid(o.path+".index", "must differ from as", "")
 		}
 	}
-	c.running++
-	c.maps = max(c.maps, c.running)
-	n.body, refusal = c.inside(o, "do", s)
-	c.running--
-	if refusal == nil && n.body == none {
-		refusal = o.missing("do")
-	}
+	n.body, refusal = c.framed(o, "do", s, mapHeads)
 	return n, refusal
-}
-
-// mapping is what a running MAP remembers.
-type mapping struct {
-	rest    value.Reader // items that have not begun
-	left    uint64       // how many those are
-	done    uint64       // items that have a result
-	results []byte       // of those, one after the other
-	saved   [2]cell      // what as and index were outside
 }
 
 func (t *tick) stepMap(n *node) Result {
@@ -65,29 +50,18 @@ func (t *tick) stepMap(n *node) Result {
 			Message: "over has more than " + strconv.Itoa(MaxMapItems) + " items",
 		})
 	}
-	m := mapping{rest: rest, left: count}
 	t.store += int64(len(rest.Rest()))
-	m.saved[0] = t.takeAway(n.name)
-	if n.index != none {
-		m.saved[1] = t.takeAway(n.index)
-	}
-	t.maps = append(t.maps, m)
+	m := t.push(n)
+	m.rest, m.left = rest, count
 	if fail := t.nextItem(n); fail != nil {
 		return t.failed(fail)
 	}
 	return t.goTo(n.body)
 }
 
-// takeAway unbinds a variable whose value goes on counting in the store.
-func (t *tick) takeAway(slot int32) cell {
-	saved := t.vars[slot]
-	t.vars[slot] = cell{}
-	return saved
-}
-
 // nextItem binds the variables of the next item of the innermost MAP.
 func (t *tick) nextItem(n *node) *failure.Failure {
-	m := &t.maps[len(t.maps)-1]
+	m := t.top()
 	item := m.rest.Skip()
 	m.left--
 	t.store -= int64(len(item))
@@ -102,7 +76,7 @@ func (t *tick) nextItem(n *node) *failure.Failure {
 // collect takes the result of one item. It begins the next one, or ends the
 // MAP and gives the list of results.
 func (t *tick) collect(n *node, v cell) (list cell, more bool, fail *failure.Failure) {
-	m := &t.maps[len(t.maps)-1]
+	m := t.top()
 	m.results = append(m.results, v.raw...)
 	m.done++
 	t.charge(len(v.raw))
@@ -113,32 +87,20 @@ func (t *tick) collect(n *node, v cell) (list cell, more bool, fail *failure.Fai
 	if m.left > 0 { // binding the next item checks the store
 		return cell{}, true, t.nextItem(n)
 	}
-	return t.endMap(n)
+	return t.endMap()
 }
 
 // endMap restores the variables and makes the list.
-func (t *tick) endMap(n *node) (list cell, more bool, fail *failure.Failure) {
-	m := &t.maps[len(t.maps)-1]
+func (t *tick) endMap() (list cell, more bool, fail *failure.Failure) {
+	m := t.top()
 	raw := value.Raw(value.AppendListHeader(make([]byte, 0, len(m.results)+9), m.done))
 	raw = append(raw, m.results...)
 	t.charge(len(raw))
-	t.store -= int64(len(m.results))
-	t.putBack(n.name, m.saved[0])
-	if n.index != none {
-		t.putBack(n.index, m.saved[1])
-	}
-	t.maps[len(t.maps)-1] = mapping{}
-	t.maps = t.maps[:len(t.maps)-1]
+	t.pop()
 	if fail := t.checkSize(raw); fail != nil {
 		return cell{}, false, fail
 	}
 	return cell{raw: raw}, false, checkDepth(raw)
-}
-
-// putBack ends what takeAway began.
-func (t *tick) putBack(slot int32, saved cell) {
-	t.store -= int64(len(t.vars[slot].raw))
-	t.vars[slot] = saved
 }
 
 // checkDepth refuses a value that wrapping has nested too deep (EX-10).

@@ -12,12 +12,25 @@ const (
 	opCall
 	opReturn
 	opFail
+	opLoop
+	opTry
+	opRead
+	opWrite
+	opShare
+	opWait
+	opReceive
+	opEmit
+	opParallel
+	opDelegate
 )
 
-var kindNames = [...]string{"LITERAL", "LET", "SEQ", "BRANCH", "MAP", "CALL", "RETURN", "FAIL"}
+var kindNames = [...]string{
+	"LITERAL", "LET", "SEQ", "BRANCH", "MAP", "CALL", "RETURN", "FAIL", "LOOP", "TRY",
+	"READ", "WRITE", "SHARE", "WAIT", "RECEIVE", "EMIT", "PARALLEL", "DELEGATE",
+}
 
 // allKinds is for messages.
-const allKinds = "BRANCH, CALL, FAIL, LET, LITERAL, MAP, RETURN, SEQ"
+const allKinds = "BRANCH, CALL, DELEGATE, EMIT, FAIL, LET, LITERAL, LOOP, MAP, PARALLEL, READ, RECEIVE, RETURN, SEQ, SHARE, TRY, WAIT, WRITE"
 
 func (op opcode) String() string {
 	if int(op) < len(kindNames) {
@@ -35,6 +48,15 @@ func opcodeOf(kind string) (opcode, bool) {
 	return 0, false
 }
 
+// leaves tells whether instructions of this kind leave the tick and are resumed.
+func (op opcode) leaves() bool {
+	switch op {
+	case opCall, opRead, opWrite, opShare, opWait, opReceive, opParallel, opDelegate:
+		return true
+	}
+	return false
+}
+
 // none stands for an absent node or variable.
 const none int32 = -1
 
@@ -43,19 +65,31 @@ const none int32 = -1
 // a running instruction stands in are the chain of its parents.
 type node struct {
 	op     opcode
-	handle bool // CALL: a failing answer is a value
+	handle bool // what leaves the tick: a failing answer is a value
 
 	parent int32
 	next   int32 // the step after this one, if the parent is a SEQ
-	body   int32 // the child that runs first: LET, RETURN, MAP do; SEQ steps[0]; BRANCH then
+	body   int32 // the child that runs first: LET, RETURN, MAP, LOOP, TRY do; SEQ steps[0]; BRANCH then; DELEGATE on_escalation.do
 	other  int32 // BRANCH else
 
-	name  int32 // variable: LET name, MAP as
-	index int32 // variable: MAP index
+	name  int32 // variable: LET name, MAP as, DELEGATE on_escalation.as
+	index int32 // variable: MAP, LOOP index
 
-	data    operand // LITERAL, LET, RETURN value; BRANCH if; MAP over; CALL args; FAIL message
+	data    operand // LITERAL, LET, RETURN, EMIT value; BRANCH if; MAP over; LOOP while; CALL args; READ default; FAIL message
 	label   operand // CALL tool; FAIL code
-	timeout operand // CALL timeout_ms
+	timeout operand // CALL, DELEGATE timeout_ms
+
+	rounds uint64 // LOOP max
+	more   *more  // what only some kinds have
+}
+
+// more is what a compiled instruction of the rarer kinds consists of.
+type more struct {
+	tool    string  // READ, WRITE, SHARE, WAIT, RECEIVE: what they call
+	fields  []field // and its arguments
+	clauses []clause
+	calls   []node // PARALLEL: CALLs that are no instructions of their own
+	family  family // DELEGATE
 }
 
 // newNode is a node that refers to nothing.

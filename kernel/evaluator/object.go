@@ -79,6 +79,19 @@ func (o object) text(field string) (string, *failure.Refusal) {
 	return text, nil
 }
 
+// flag returns an optional field that is true or false, and never evaluated.
+func (o object) flag(field string) (bool, *failure.Refusal) {
+	raw, given := o.get(field)
+	if !given {
+		return false, nil
+	}
+	flag, ok := raw.Bool()
+	if !ok {
+		return false, invalid(o.path+"."+field, "must be true or false, not "+describe(raw), "")
+	}
+	return flag, nil
+}
+
 // opcode returns the kind of an instruction.
 func (o object) opcode() (opcode, *failure.Refusal) {
 	kind, refusal := o.text("kind")

@@ -20,16 +20,16 @@ func (t *tick) restore(checkpoint []byte) bool {
 		return false
 	}
 	at, ok := rd.ReadInt()
-	if !ok || at < 0 || at >= int64(len(t.program.nodes)) || t.program.nodes[at].op != opCall {
+	if !ok || at < 0 || at >= int64(len(t.program.nodes)) || !t.program.nodes[at].op.leaves() {
 		return false
 	}
 	t.at = int32(at)
-	running := t.runningMaps()
-	if parts != 3+4*uint64(len(running)) || !t.restoreVariables(&rd) {
+	running := t.running()
+	if parts != 3+uint64(len(running)) || !t.restoreVariables(&rd) {
 		return false
 	}
-	for _, n := range running {
-		if !t.restoreMapping(&rd, n) {
+	for _, at := range running {
+		if !t.restoreFrame(&rd, at) {
 			return false
 		}
 	}
@@ -40,17 +40,19 @@ func (t *tick) restore(checkpoint []byte) bool {
 	return bytes.Equal(t.scratch, checkpoint)
 }
 
-// runningMaps are the MAPs around the current instruction, outermost first.
-func (t *tick) runningMaps() []*node {
-	var around [MaxNesting]*node
+// running are the instructions around the current one that have a frame,
+// outermost first.
+func (t *tick) running() []int32 {
+	var around [MaxNesting]int32
 	first := len(around)
 	for at := t.node().parent; at != none; at = t.program.nodes[at].parent {
-		if n := &t.program.nodes[at]; n.op == opMap {
+		switch t.program.nodes[at].op {
+		case opMap, opLoop, opDelegate:
 			first--
-			around[first] = n
+			around[first] = at
 		}
 	}
-	return append([]*node(nil), around[first:]...)
+	return append([]int32(nil), around[first:]...)
 }
 
 func (t *tick) restoreVariables(rd *value.Reader) bool {
@@ -80,36 +82,58 @@ func (t *tick) restoreValue(rd *value.Reader) value.Raw {
 	return raw
 }
 
-func (t *tick) restoreMapping(rd *value.Reader, n *node) bool {
-	var m mapping
+// restoreFrame reads what appendTo wrote of a frame.
+func (t *tick) restoreFrame(rd *value.Reader, at int32) bool {
+	n, f := &t.program.nodes[at], frame{at: at}
+	parts, ok := rd.ReadListHeader()
+	switch {
+	case !ok:
+	case n.op == opMap:
+		ok = parts == 4 && t.restoreItems(rd, &f)
+	case n.op == opLoop:
+		var round int64
+		round, ok = rd.ReadInt()
+		f.done = uint64(round)
+		ok = ok && parts == 2 && round >= 1 && f.done <= n.rounds
+	default:
+		var number int64
+		number, ok = rd.ReadInt()
+		f.escalation = uint64(number)
+		ok = ok && parts == 2 && number >= 0
+	}
+	if !ok || n.op != opLoop && !t.restoreOutside(rd, n.name, &f.saved[0]) ||
+		n.op != opDelegate && !t.restoreOutside(rd, n.index, &f.saved[1]) {
+		return false
+	}
+	t.frames = append(t.frames, f)
+	return true
+}
+
+// restoreItems reads what a running MAP has left and has done.
+func (t *tick) restoreItems(rd *value.Reader, f *frame) bool {
 	rest, left, ok := t.restoreList(rd)
 	if !ok {
 		return false
 	}
-	m.rest, m.left = value.NewReader(rest), left
-	if m.results, m.done, ok = t.restoreList(rd); !ok || m.left+m.done >= MaxMapItems {
+	f.rest, f.left = value.NewReader(rest), left
+	results, done, ok := t.restoreList(rd)
+	f.results, f.done = results, done
+	return ok && left+done < MaxMapItems
+}
+
+// restoreOutside reads what a variable of a frame was outside: a list of one
+// value or none.
+func (t *tick) restoreOutside(rd *value.Reader, slot int32, saved *cell) bool {
+	outside, count, ok := t.restoreList(rd)
+	switch {
+	case !ok || count > 1:
 		return false
+	case slot == none:
+		return count == 0
+	case count == 1:
+		saved.raw = outside
 	}
-	for i, slot := range [...]int32{n.name, n.index} {
-		outside, count, ok := t.restoreList(rd)
-		if !ok || count > 1 {
-			return false
-		}
-		if slot == none {
-			if count > 0 {
-				return false
-			}
-			continue
-		}
-		if !t.vars[slot].set() { // bound as long as the MAP runs
-			return false
-		}
-		if count == 1 {
-			m.saved[i].raw = outside
-		}
-	}
-	t.maps = append(t.maps, m)
-	return true
+	return t.vars[slot].set() // bound as long as the frame is there
 }
 
 // restoreList reads a list and returns its items' bytes and their number.

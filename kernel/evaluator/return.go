@@ -8,6 +8,9 @@ import (
 // ret compiles RETURN {value}, RETURN {do} and RETURN {}.
 func (c *compiler) ret(raw value.Raw, s scope) (node, *failure.Refusal) {
 	n := newNode()
+	if c.handlers > 0 {
+		return n, invalid(s.path, "RETURN cannot stand in on_escalation: the children are still running", "")
+	}
 	o, refusal := asObject(raw, s.path, "value", "do")
 	if refusal != nil {
 		return n, refusal

@@ -55,72 +55,122 @@ type outcome struct {
 // tools answers the nth call, counted from 0.
 type tools func(n int, call evaluator.Call) evaluator.Answer
 
-// crossing is how a run gets over a call.
+// crossing is how a run gets over a place where it waits. asked is what the
+// tick has just asked for, nil where it waits on after a decision.
 type crossing func(t require.TestingT, p evaluator.Program, ctx evaluator.Context, tick evaluator.Tick,
-	call evaluator.Call, answer evaluator.Answer) evaluator.Tick
+	asked []evaluator.Call, d *evaluator.Delivery) evaluator.Tick
 
-// straight hands the live tick its answer.
-func straight(_ require.TestingT, _ evaluator.Program, _ evaluator.Context, tick evaluator.Tick,
-	_ evaluator.Call, answer evaluator.Answer,
+// straight hands the live tick what it waits for.
+func straight(t require.TestingT, _ evaluator.Program, _ evaluator.Context, tick evaluator.Tick,
+	_ []evaluator.Call, d *evaluator.Delivery,
 ) evaluator.Tick {
-	evaluator.Continue(tick, &answer)
+	require.True(t, evaluator.Continue(tick, d))
 	return tick
 }
 
 // resuming goes through a checkpoint, as the kernel does.
 func resuming(t require.TestingT, p evaluator.Program, ctx evaluator.Context, tick evaluator.Tick,
-	_ evaluator.Call, answer evaluator.Answer,
+	_ []evaluator.Call, d *evaluator.Delivery,
 ) evaluator.Tick {
-	next, fail := p.Resume(ctx, tick.AppendCheckpoint(nil), &answer)
+	next, fail := p.Resume(ctx, tick.AppendCheckpoint(nil), d)
 	require.Nil(t, fail, "%+v", fail)
 	require.Equal(t, evaluator.Store(tick), evaluator.Store(next), "what is remembered is counted right")
 	return next
 }
 
 // recovering restores the tick, sees it ask again (FA-1), and only then
-// answers.
+// answers. After a decision the variables may be others than when it asked.
 func recovering(t require.TestingT, p evaluator.Program, ctx evaluator.Context, tick evaluator.Tick,
-	call evaluator.Call, answer evaluator.Answer,
+	asked []evaluator.Call, d *evaluator.Delivery,
 ) evaluator.Tick {
+	if asked == nil {
+		return resuming(t, p, ctx, tick, asked, d)
+	}
 	checkpoint := tick.AppendCheckpoint(nil)
 	again, fail := p.Resume(ctx, checkpoint, nil)
 	require.Nil(t, fail, "%+v", fail)
 	require.Equal(t, tick.At(), again.At())
 	r := again.Step()
 	require.Equal(t, evaluator.NeedsTool, r.Kind, "%+v", r)
-	require.Equal(t, call, *r.Call)
+	require.Equal(t, asked, r.Calls)
 	require.Equal(t, checkpoint, again.AppendCheckpoint(nil))
-	return resuming(t, p, ctx, again, call, answer)
+	return resuming(t, p, ctx, again, asked, d)
 }
 
 // run runs a program to its end.
 func run(t require.TestingT, p evaluator.Program, ctx evaluator.Context, answers tools, cross crossing) outcome {
+	return world{ctx: ctx, answers: answers}.run(t, p, cross)
+}
+
+// world is what is around a run. Each DELEGATE that has a handler sees all the
+// escalations before it is answered.
+type world struct {
+	ctx         evaluator.Context
+	answers     tools
+	escalations []value.Raw
+}
+
+// waiting is a request that has no answer yet.
+type waiting struct {
+	calls     []evaluator.Call
+	escalated int
+}
+
+func (w world) run(t require.TestingT, p evaluator.Program, cross crossing) outcome {
 	var o outcome
-	tick := p.Start(ctx)
+	var open []waiting // a handler's requests are inside its DELEGATE's
+	tick := p.Start(w.ctx)
 	for ; o.steps < maxTestSteps; o.steps++ {
 		at := tick.At()
 		r := tick.Step()
 		o.trace = append(o.trace, fmt.Sprint(at.Node, " ", at.Kind))
+		if r.Emit != nil {
+			require.Nil(t, value.Check(r.Emit, evaluator.DefaultMaxValueBytes))
+			o.trace = append(o.trace, "emit "+string(r.Emit.AppendJSON(nil)))
+		}
 		switch r.Kind {
 		case evaluator.NextInstruction:
 			continue
 		case evaluator.NeedsTool:
-			o.trace = append(o.trace, showCall(*r.Call))
-			limit := max(int(ctx.MaxCheckpointBytes), 1)
-			if ctx.MaxCheckpointBytes == 0 {
-				limit = evaluator.DefaultMaxCheckpointBytes
+			for _, call := range r.Calls {
+				require.Nil(t, value.Check(call.Args, evaluator.DefaultMaxValueBytes))
+				o.trace = append(o.trace, showCall(call))
 			}
-			require.LessOrEqual(t, len(tick.AppendCheckpoint(nil)), limit)
-			tick = cross(t, p, ctx, tick, *r.Call, answers(o.resumed, *r.Call))
-			o.resumed++
-			continue
+			open = append(open, waiting{calls: r.Calls})
+		case evaluator.NeedsDecision:
+			d := r.Decision
+			o.trace = append(o.trace, strings.TrimSpace(fmt.Sprint("decided ", d.Escalation, " ", d.Approve, " ", d.Reason)))
+		default:
+			r.Work = 0 // a restored tick reads its values again
+			o.last = r
+			return o
 		}
-		r.Work = 0 // a restored tick reads its values again
-		o.last = r
-		return o
+		limit := int(w.ctx.MaxCheckpointBytes)
+		if limit == 0 {
+			limit = evaluator.DefaultMaxCheckpointBytes
+		}
+		require.LessOrEqual(t, len(tick.AppendCheckpoint(nil)), limit)
+		d := w.deliver(&o, &open)
+		tick = cross(t, p, w.ctx, tick, r.Calls, d)
 	}
 	o.last = evaluator.Result{}
 	return o
+}
+
+// deliver gives the innermost request what comes next for it.
+func (w world) deliver(o *outcome, open *[]waiting) *evaluator.Delivery {
+	top := &(*open)[len(*open)-1]
+	if _, handled := top.calls[0].Args.Get("on_escalation"); handled && top.calls[0].Tool == "agent.delegate" && top.escalated < len(w.escalations) {
+		top.escalated++
+		return &evaluator.Delivery{Escalation: w.escalations[top.escalated-1]}
+	}
+	var d evaluator.Delivery
+	for _, call := range top.calls {
+		d.Answers = append(d.Answers, w.answers(o.resumed, call))
+		o.resumed++
+	}
+	*open = (*open)[:len(*open)-1]
+	return &d
 }
 
 func showCall(c evaluator.Call) string {
@@ -153,7 +203,18 @@ func showFailure(f *failure.Failure) string {
 	return s + ": " + f.Message
 }
 
-// echo answers every call with its arguments.
+// echo answers every call with its arguments, which is also what is stored.
 func echo(_ int, call evaluator.Call) evaluator.Answer {
-	return evaluator.Answer{OK: true, Value: call.Args}
+	v := call.Args
+	if call.Tool == "memory.read" || call.Tool == "shared.read" {
+		v = value.AppendMapHeader(nil, 3)
+		v = append(value.AppendString(v, "found"), value.True...)
+		v = append(value.AppendString(v, "value"), call.Args...)
+		v = value.AppendInt(value.AppendString(v, "version"), 1)
+	}
+	return evaluator.Answer{OK: true, Value: v}
+}
+
+func delivering(answers ...evaluator.Answer) *evaluator.Delivery {
+	return &evaluator.Delivery{Answers: answers}
 }

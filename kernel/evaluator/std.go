@@ -8,8 +8,7 @@ import (
 // StdName is the name of the evaluator of this package.
 const StdName = "std/1"
 
-// std is the instruction set std/1: LITERAL, LET, SEQ, BRANCH, MAP, CALL,
-// RETURN and FAIL.
+// std is the instruction set std/1.
 type std struct{}
 
 // Name is StdName.
@@ -26,8 +25,14 @@ func (std) Compile(raw value.Raw) (p Program, refusal *failure.Refusal) {
 	if problem := value.Check(raw, MaxProgramBytes); problem != nil {
 		return nil, invalid(value.JoinKey(rootPath, problem.Path), problem.Rule, "")
 	}
-	c := compiler{program: &program{slots: map[string]int32{}}}
-	if _, refusal := c.instruction(raw, rootPath, none, 1); refusal != nil {
+	return compileAt(raw, rootPath, 1)
+}
+
+// compileAt compiles a canonical program that stands at a path, as the program
+// of a child does.
+func compileAt(raw value.Raw, path string, generation int) (Program, *failure.Refusal) {
+	c := compiler{program: &program{slots: map[string]int32{}}, generation: generation}
+	if _, refusal := c.instruction(raw, path, none, 1); refusal != nil {
 		return nil, refusal
 	}
 	return c.program, nil
@@ -38,24 +43,28 @@ type program struct {
 	nodes []node
 	names []string         // of the variables, by number
 	slots map[string]int32 // number of each name
-	maps  int              // most MAPs that can be running inside each other
+	// frameHeads bounds what the frames of running instructions add to a
+	// checkpoint beside values, in bytes.
+	frameHeads int64
 }
 
 // Start begins a tick at the root.
 func (p *program) Start(ctx Context) Tick { return newTick(p, ctx) }
 
 // Resume restores the tick that a checkpoint describes.
-func (p *program) Resume(ctx Context, checkpoint []byte, answer *Answer) (running Tick, fail *failure.Failure) {
+func (p *program) Resume(ctx Context, checkpoint []byte, delivery *Delivery) (running Tick, fail *failure.Failure) {
 	defer func() {
 		if recover() != nil {
 			running, fail = nil, badCheckpoint()
 		}
 	}()
 	t := newTick(p, ctx)
-	if !t.restore(checkpoint) {
+	switch {
+	case !t.restore(checkpoint):
 		return nil, badCheckpoint()
+	case !t.accept(delivery):
+		return nil, badDelivery()
 	}
-	t.answer = answer
 	return t, nil
 }
 
@@ -63,5 +72,12 @@ func badCheckpoint() *failure.Failure {
 	return &failure.Failure{
 		Code:    failure.CheckpointInvalid,
 		Message: "the checkpoint is not one that this program can have written",
+	}
+}
+
+func badDelivery() *failure.Failure {
+	return &failure.Failure{
+		Code:    failure.CheckpointInvalid,
+		Message: "what was delivered does not fit the instruction that waits",
 	}
 }

@@ -1,6 +1,7 @@
 package evaluator_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestPanicIsAFailure(t *testing.T) {
 	assert.Equal(t, failure.Permanent, r.Failure.Class())
 	assert.Equal(t, "evaluating the instruction panicked", r.Failure.Message)
 
-	_, fail := evaluator.Resumable().Resume(testContext, []byte{0x83, 1, 0, 0x80}, nil)
+	_, fail := evaluator.Resumable().Resume(testContext, []byte{0x83, 2, 0, 0x80}, nil)
 	require.NotNil(t, fail)
 	assert.Equal(t, failure.CheckpointInvalid, fail.Code)
 }
@@ -147,4 +148,105 @@ func TestProgramIsShared(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// What is published is work by its bytes (EV-12), and stands beside whatever
+// the step comes to.
+func TestEmit(t *testing.T) {
+	ctx := testContext
+	ctx.MaxValueBytes = 7000
+	ctx.Input = rawGo(t, make([]any, 6400))
+	tick := compile(t, `{kind: EMIT, payload: {value: "${input}"}}`).Start(ctx)
+	r := tick.Step()
+	require.Equal(t, evaluator.PureValue, r.Kind)
+	assert.Equal(t, ctx.Input, r.Emit)
+	assert.Greater(t, r.Work, uint32(3*6400/64))
+
+	constant := compileGo(t, instruction("EMIT", map[string]any{"value": strings.Repeat("x", 6400)}))
+	assert.GreaterOrEqual(t, constant.Start(ctx).Step().Work, uint32(6400/64))
+
+	tick = compile(t, `{kind: MAP, payload: {over: [1, 2], as: x, do: {kind: EMIT, payload: {value: "${input[:4000]}"}}}}`).Start(ctx)
+	require.Equal(t, evaluator.NextInstruction, tick.Step().Kind)
+	r = tick.Step()
+	require.Equal(t, evaluator.NextInstruction, r.Kind)
+	assert.Equal(t, uint64(4000), r.Emit.Len())
+	r = tick.Step()
+	require.Equal(t, evaluator.Failed, r.Kind, "the list of results is too large")
+	assert.Equal(t, uint64(4000), r.Emit.Len())
+}
+
+// PE-3: what a child asks for reaches the handler within the bounds of values
+// and a little more; beyond, it is declined without asking the handler.
+func TestLargeEscalations(t *testing.T) {
+	p := compile(t, `
+kind: DELEGATE
+payload:
+  children: [{program: {kind: RETURN}}]
+  on_escalation: {as: e, do: {kind: SEQ, payload: {steps: [{kind: WAIT, payload: {ms: 1}}, {kind: LITERAL, payload: {value: true}}]}}}
+`)
+	ctx := testContext
+	ctx.MaxValueBytes = 1000
+	ask := func(args any) evaluator.Delivery {
+		return evaluator.Delivery{Escalation: rawGo(t, map[string]any{"escalation": 5, "args": args})}
+	}
+	step := func(d evaluator.Delivery) (evaluator.Tick, evaluator.Result) {
+		tick, fail := p.Resume(ctx, checkpointOf(t, p, ctx, 1), &d)
+		require.Nil(t, fail)
+		return tick, tick.Step()
+	}
+	tick, r := step(ask(strings.Repeat("x", 2900)))
+	require.Equal(t, evaluator.NextInstruction, r.Kind)
+	require.Equal(t, evaluator.NextInstruction, tick.Step().Kind)
+	require.Equal(t, evaluator.NeedsTool, tick.Step().Kind)
+	_, fail := p.Resume(ctx, tick.AppendCheckpoint(nil), nil)
+	require.Nil(t, fail, "what was delivered can be remembered")
+
+	deepest := any([]any{})
+	for range value.MaxDepth - 1 {
+		deepest = []any{deepest}
+	}
+	for _, c := range []struct {
+		delivery evaluator.Delivery
+		reason   string
+	}{
+		{ask(strings.Repeat("x", 3100)), "VALUE_TOO_LARGE: what the child asks for is larger than 1000 bytes"},
+		{evaluator.Delivery{Escalation: deep(rawGo(t, deepest))}, "VALUE_TOO_LARGE: lists and maps are nested deeper than 64"},
+	} {
+		tick, r := step(c.delivery)
+		require.Equal(t, evaluator.NeedsDecision, r.Kind)
+		assert.Equal(t, &evaluator.Decision{Escalation: 5, Reason: c.reason}, r.Decision)
+		assert.Equal(t, checkpointOf(t, p, ctx, 1), tick.AppendCheckpoint(nil), "it waits as before")
+	}
+}
+
+// deep is an escalation around arguments that are nested as deep as can be.
+func deep(args value.Raw) value.Raw {
+	raw := value.AppendMapHeader(nil, 2)
+	raw = append(value.AppendString(raw, "args"), args...)
+	return value.AppendInt(value.AppendString(raw, "escalation"), 5)
+}
+
+// The codes that no TRY catches: the tick's bounds, its authority, and a
+// kernel that is wrong.
+func TestWhatCannotBeCaught(t *testing.T) {
+	p := compile(t, `{kind: TRY, payload: {do: {kind: CALL, payload: {tool: t}}, catch: [{as: e, do: {kind: LITERAL, payload: {value: "${e.code}"}}}]}}`)
+	end := func(code failure.Code) evaluator.Result {
+		return run(t, p, testContext, func(int, evaluator.Call) evaluator.Answer { return evaluator.Answer{Code: code} }, resuming).last
+	}
+	for _, code := range []failure.Code{
+		"EVAL_PANIC", "CHECKPOINT_INVALID", "WORK_EXCEEDED", "TICK_OVERFLOW", "CALL_OVERFLOW", "INVALID_STATE", "KILLED",
+		"TOKEN_REVOKED", "TOKEN_EXPIRED", "INVARIANT_BREACH",
+	} {
+		r := end(code)
+		require.Equal(t, evaluator.Failed, r.Kind, code)
+		assert.Equal(t, code, r.Failure.Code)
+	}
+	for _, code := range []failure.Code{
+		"EVAL_FAILURE", "VALUE_TOO_LARGE", "PERMISSION_DENIED", "WAIT_TIMEOUT", "OUTCOME_UNKNOWN", "WITHDRAWN", "TOOL_UNKNOWN",
+		"TOOL_TIMEOUT", "TOOL_FAILED", "PROGRAM_FAILED", "LOOP_OVERFLOW", "VERSION_CONFLICT", "MEMORY_FULL", "REJECTED", "MADE_UP",
+	} {
+		r := end(code)
+		require.Equal(t, evaluator.PureValue, r.Kind, code)
+		assert.Equal(t, rawGo(t, string(code)), r.Value)
+	}
 }

@@ -10,17 +10,17 @@ import (
 // tick is a running tick of std/1: a small-step machine. There is no stack of
 // frames beside the program: the frames around the current instruction are its
 // parents, and what they must remember is which child is running, which the
-// current instruction tells. Only a MAP has more to remember; those are stacked
-// in maps. Nothing here recurses.
+// current instruction tells. Few have more to remember; those have a frame on
+// the stack frames. Nothing here recurses.
 type tick struct {
 	program *program
 	ctx     Context
 	at      int32
 	ended   bool
-	answer  *Answer // of the CALL at hand, after Resume
+	arrived *Delivery // for the instruction at hand, after Resume
 
-	vars []cell // by the program's numbers; an unset cell is unbound
-	maps []mapping
+	vars   []cell // by the program's numbers; an unset cell is unbound
+	frames []frame
 
 	input, env, agent cell // made from ctx when first looked at
 
@@ -28,16 +28,24 @@ type tick struct {
 	maxStore int64
 	store    int64 // bytes of values that a checkpoint would hold
 
-	budget  *expr.Meter // of the instruction at hand
-	metered bool        // budget belongs to this step
-	moved   uint32      // bytes of values that the step encoded or decoded
-	scratch []byte      // encoding of the value at hand
-	small   [64]byte    // where scratch begins, enough for most values
+	budget  expr.Meter // of the instruction at hand
+	metered bool       // budget belongs to this step
+	moved   uint32     // bytes of values that the step encoded or decoded
+	scratch []byte     // encoding of the value at hand
+
+	// Room for what most ticks need, so that they allocate nothing else.
+	small [64]byte // where scratch begins
+	few   [4]cell  // vars, unless there are more
 }
 
 func newTick(p *program, ctx Context) *tick {
-	t := &tick{program: p, ctx: ctx, vars: make([]cell, len(p.names))}
+	t := &tick{program: p, ctx: ctx, budget: *expr.NewMeter(maxExpressionSteps, maxExpressionBytes)}
 	t.scratch = t.small[:0]
+	if count := len(p.names); count <= len(t.few) {
+		t.vars = t.few[:count]
+	} else {
+		t.vars = make([]cell, count)
+	}
 	t.maxValue = ctx.MaxValueBytes
 	if t.maxValue == 0 {
 		t.maxValue = DefaultMaxValueBytes
@@ -87,6 +95,18 @@ func (t *tick) Step() (r Result) {
 		return t.stepReturn(n)
 	case opFail:
 		return t.stepFail(n)
+	case opLoop:
+		return t.stepLoop(n)
+	case opTry:
+		return t.goTo(n.body)
+	case opRead, opWrite, opShare, opWait, opReceive:
+		return t.stepRequest(n)
+	case opEmit:
+		return t.stepEmit(n)
+	case opParallel:
+		return t.stepParallel(n)
+	case opDelegate:
+		return t.stepDelegate(n)
 	}
 	panic("evaluator: opcode without a step")
 }
@@ -125,8 +145,13 @@ func (t *tick) deliver(v cell) Result {
 				return t.goTo(n.body)
 			}
 			v = list
+		case opLoop:
+			t.top().last = v
+			return t.goTo(outer)
 		case opReturn:
 			return t.complete(v)
+		case opDelegate:
+			return t.decide(outer, v)
 		}
 		at = outer
 	}
@@ -141,25 +166,21 @@ func (t *tick) complete(v cell) Result {
 	return Result{Kind: PureValue, Value: v.raw}
 }
 
-// failed ends the tick with a failure of the current instruction.
+// failed is a failure of the current instruction, which ends the tick or is
+// caught.
 func (t *tick) failed(fail *failure.Failure) Result { return t.failedAt(t.at, fail) }
 
 func (t *tick) failedAt(at int32, fail *failure.Failure) Result {
-	t.ended = true
-	fail.Node = uint32(at)
-	return Result{Kind: Failed, Failure: fail}
+	return t.raise(at, problem{fail: fail})
 }
 
 // meter is the budget of the step's expressions.
 func (t *tick) meter() *expr.Meter {
-	switch {
-	case t.budget == nil:
-		t.budget = expr.NewMeter(maxExpressionSteps, maxExpressionBytes)
-	case !t.metered:
+	if !t.metered {
 		t.budget.Reset()
+		t.metered = true
 	}
-	t.metered = true
-	return t.budget
+	return &t.budget
 }
 
 // charge counts bytes of values that the step encoded or decoded.

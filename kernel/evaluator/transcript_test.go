@@ -18,21 +18,28 @@ import (
 //	input    sets the input (YAML) of the following runs
 //	env      sets the environment (YAML) of the following runs
 //	answers  sets the answers of the following runs, one per line: "ok YAML"
-//	         or "CODE message"; without it every call is echoed
+//	         or "CODE message"; without lines every call is echoed
+//	escalations  sets what children ask (YAML, one per line) of each DELEGATE
+//	         that has a handler, in the following runs
 //
 // Every program is run straight, through a checkpoint at each call, and through
 // a recovery at each call; all three must show the same (EX-3, EX-8, FA-1).
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		ctx, answers := testContext, tools(echo)
+		w := world{ctx: testContext, answers: echo}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "input":
-				ctx.Input = rawYAML(t, d.Input)
+				w.ctx.Input = rawYAML(t, d.Input)
 			case "env":
-				ctx.Env = rawYAML(t, d.Input)
+				w.ctx.Env = rawYAML(t, d.Input)
 			case "answers":
-				answers = scripted(t, d.Input)
+				w.answers = scripted(t, d.Input)
+			case "escalations":
+				w.escalations = nil
+				for line := range strings.Lines(d.Input) {
+					w.escalations = append(w.escalations, rawYAML(t, line))
+				}
 			case "refuse":
 				_, refusal := std(t).Compile(rawYAML(t, d.Input))
 				require.NotNil(t, refusal)
@@ -40,9 +47,9 @@ func TestTranscripts(t *testing.T) {
 				return showRefusal(refusal)
 			case "run":
 				p := compile(t, d.Input)
-				o := run(t, p, ctx, answers, straight)
-				require.Equal(t, o, run(t, p, ctx, answers, resuming))
-				require.Equal(t, o, run(t, p, ctx, answers, recovering))
+				o := w.run(t, p, straight)
+				require.Equal(t, o, w.run(t, p, resuming))
+				require.Equal(t, o, w.run(t, p, recovering))
 				return o.show()
 			default:
 				d.Fatalf(t, "unknown directive %s", d.Cmd)
@@ -70,6 +77,9 @@ func scripted(t *testing.T, src string) tools {
 			continue
 		}
 		answers = append(answers, evaluator.Answer{Code: failure.Code(word), Message: rest})
+	}
+	if len(answers) == 0 {
+		return echo
 	}
 	return func(n int, _ evaluator.Call) evaluator.Answer {
 		require.Less(t, n, len(answers), "more calls than answers")

@@ -50,12 +50,18 @@ func agentFacts(ctx Context) value.Raw {
 	return value.AppendInt(raw, int64(ctx.BusSeqAt))
 }
 
-// bind gives a variable a value, within the bound on the ephemeral store.
+// bind gives a variable a value, within the bound on the ephemeral store. If
+// it does not fit, the variable keeps the old one: a TRY may go on from there.
 func (t *tick) bind(slot int32, v cell) *failure.Failure {
 	old := &t.vars[slot]
-	t.store += int64(len(v.raw)) - int64(len(old.raw))
+	more := int64(len(v.raw)) - int64(len(old.raw))
+	t.store += more
+	if fail := t.checkStore(); fail != nil {
+		t.store -= more
+		return fail
+	}
 	*old = v
-	return t.checkStore()
+	return nil
 }
 
 // checkStore keeps the ephemeral store within what a checkpoint may hold, at

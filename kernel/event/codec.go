@@ -43,8 +43,29 @@ func Encode(body any) []byte {
 	return b
 }
 
-// DecodeBody reads canonical CBOR into a body; false when it is malformed.
+// DecodeBody reads a body; false when it is malformed. What it returns may alias
+// b. Most bodies are canonical and of a frequent kind, and are read without
+// reflection; the general decoder reads the others.
 func DecodeBody[T any](b []byte) (*T, bool) {
+	body := new(T)
+	if frequent, ok := any(body).(readable); ok && frequent.read(b, false) {
+		return body, true
+	}
+	return decodeReflected[T](b)
+}
+
+// ReadableBody tells whether DecodeBody reads a body, without building it where
+// that can be told.
+func ReadableBody[T any](b []byte) bool {
+	var body T
+	if frequent, ok := any(&body).(readable); ok && frequent.read(b, true) {
+		return true
+	}
+	_, ok := decodeReflected[T](b)
+	return ok
+}
+
+func decodeReflected[T any](b []byte) (*T, bool) {
 	body := new(T)
 	if decoder.Unmarshal(b, body) != nil {
 		return nil, false

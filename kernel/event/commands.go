@@ -16,6 +16,9 @@ type Define struct {
 	Env       map[string]string   `cbor:"6,keyasint,omitempty" json:"env,omitempty" doc:"visible to the program as env; at most 64 entries"`
 	Grants    []permissions.Grant `cbor:"7,keyasint,omitempty" json:"grants,omitempty" doc:"what the agent may do; everything else is denied"`
 	Program   value.Raw           `cbor:"8,keyasint,omitempty" json:"program,omitempty" doc:"the first instruction {kind, payload}"`
+	Teardown  value.Raw           `cbor:"9,keyasint,omitempty" json:"teardown,omitempty" doc:"an instruction that runs last, while the agent is COMPLETING"`
+	MaxDepth  uint32              `cbor:"10,keyasint,omitempty" json:"max_depth,omitempty" doc:"levels of delegation below the agent; the kernel's max_depth when 0"`
+	TTLMillis int64               `cbor:"11,keyasint,omitempty" json:"ttl_ms,omitempty" doc:"milliseconds after spawn at which the agent's token expires; never when 0"`
 }
 
 // Start is define, spawn and activate as one command: all of it or nothing.
@@ -31,6 +34,7 @@ type Trigger struct {
 	Trigger string    `cbor:"2,keyasint" json:"trigger"`
 	Reason  string    `cbor:"3,keyasint,omitempty" json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
 	Input   value.Raw `cbor:"4,keyasint,omitempty" json:"input,omitempty" doc:"with spawn: the input of the agent's program"`
+	Force   bool      `cbor:"5,keyasint,omitempty" json:"force,omitempty" doc:"with suspend: withdraw the calls that a WAITING agent waits for"`
 }
 
 // Kill ends an agent whatever it is doing (LC-4).
@@ -45,6 +49,58 @@ type Submit struct {
 	Agent   string    `cbor:"1,keyasint" json:"agent"`
 	Program value.Raw `cbor:"2,keyasint,omitempty" json:"program,omitempty" doc:"an instruction {kind, payload}; the agent's own when empty"`
 	Input   value.Raw `cbor:"3,keyasint,omitempty" json:"input,omitempty"`
+}
+
+// Send puts a message into an agent's mailbox; mailbox.receive takes it out.
+type Send struct {
+	Agent   string    `cbor:"1,keyasint" json:"agent"`
+	Message value.Raw `cbor:"2,keyasint" json:"message"`
+}
+
+// Reclassify calls a FAULTED agent's PERMANENT fault TRANSIENT, so that it can
+// be recovered (FA-2).
+type Reclassify struct {
+	Agent  string `cbor:"1,keyasint" json:"agent"`
+	Reason string `cbor:"2,keyasint" json:"reason" doc:"why, kept in the record; 1 to 256 bytes"`
+}
+
+// RevokeToken revokes an agent's token: the agent and everything below it end
+// (LC-10).
+type RevokeToken struct {
+	Agent  string `cbor:"1,keyasint" json:"agent" doc:"the agent that holds the token, or the token's id"`
+	Reason string `cbor:"2,keyasint,omitempty" json:"reason,omitempty"`
+}
+
+// RevokeGrant takes one ALLOW away from an agent and whatever rests on it.
+type RevokeGrant struct {
+	Agent  string `cbor:"1,keyasint" json:"agent"`
+	Grant  uint32 `cbor:"2,keyasint" json:"grant" doc:"position in the agent's grants, from 0"`
+	Reason string `cbor:"3,keyasint,omitempty" json:"reason,omitempty"`
+}
+
+// Decide settles an escalation (PE-3).
+type Decide struct {
+	Escalation uint64 `cbor:"1,keyasint" json:"escalation"`
+	Approve    bool   `cbor:"2,keyasint,omitempty" json:"approve"`
+	Reason     string `cbor:"3,keyasint,omitempty" json:"reason,omitempty"`
+}
+
+// PutShared writes one key of shared memory in an operator's name. With
+// Version the write is a compare-and-set: the version the key must have, 0 for
+// a key that must not exist (ME-1).
+type PutShared struct {
+	Namespace string    `cbor:"1,keyasint" json:"namespace"`
+	Key       string    `cbor:"2,keyasint" json:"key"`
+	Value     value.Raw `cbor:"3,keyasint" json:"value"`
+	Version   *uint64   `cbor:"4,keyasint,omitempty" json:"version,omitempty"`
+}
+
+// DeleteShared deletes one key of shared memory, with compare-and-set as
+// PutShared.
+type DeleteShared struct {
+	Namespace string  `cbor:"1,keyasint" json:"namespace"`
+	Key       string  `cbor:"2,keyasint" json:"key"`
+	Version   *uint64 `cbor:"3,keyasint,omitempty" json:"version,omitempty"`
 }
 
 // Dispatched says that a node is about to run a call that must not run twice.

@@ -17,14 +17,25 @@ const (
 	AgentKill    Kind = 13 // the composite of LC-4
 	AgentSubmit  Kind = 14
 
+	AgentSend        Kind = 15 // one message into the agent's mailbox
+	AgentReclassify  Kind = 16 // an operator calls a fault TRANSIENT (FA-2)
+	TokenRevoke      Kind = 17 // an agent's token, and with it its subtree (LC-10)
+	GrantRevoke      Kind = 18 // one grant of an agent
+	EscalationDecide Kind = 19 // an operator approves or denies (PE-3)
+
 	ToolDispatched Kind = 20 // a runner is about to call (TO-4)
 	ToolResult     Kind = 21 // … and this is what came of it (TO-2)
+
+	SharedPut    Kind = 30 // an operator writes shared memory
+	SharedDelete Kind = 31
 )
 
 var kindNames = map[Kind]string{
 	KernelBooted: "KERNEL_BOOTED", LeaderStarted: "LEADER_STARTED", Pulse: "PULSE", Checkpoint: "CHECKPOINT",
 	AgentDefine: "AGENT_DEFINE", AgentStart: "AGENT_START", AgentTrigger: "AGENT_TRIGGER", AgentKill: "AGENT_KILL",
-	AgentSubmit: "AGENT_SUBMIT", ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT",
+	AgentSubmit: "AGENT_SUBMIT", AgentSend: "AGENT_SEND", AgentReclassify: "AGENT_RECLASSIFY", TokenRevoke: "TOKEN_REVOKE",
+	GrantRevoke: "GRANT_REVOKE", EscalationDecide: "ESCALATION_DECIDE", SharedPut: "SHARED_PUT", SharedDelete: "SHARED_DELETE",
+	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT",
 }
 
 // String names the kind.
@@ -42,4 +53,6 @@ func (k Kind) Known() bool {
 }
 
 // IsCommand reports whether a client sent it and is answered.
-func (k Kind) IsCommand() bool { return k >= AgentDefine && k <= AgentSubmit }
+func (k Kind) IsCommand() bool {
+	return k >= AgentDefine && k <= EscalationDecide || k >= SharedPut && k <= SharedDelete
+}

@@ -43,19 +43,21 @@ type StartedBody struct {
 	Program  uint32
 	Run      uint32
 	BusSeqAt uint64 // busSeq when the context was frozen
+	Teardown bool   // the agent's last tick (LC-5)
 }
 
 // AppendTo writes the body's log form.
 func (b *StartedBody) AppendTo(dst []byte) []byte {
 	dst = bus.AppendUint(dst, uint64(b.Program))
 	dst = bus.AppendUint(dst, uint64(b.Run))
-	return bus.AppendUint(dst, b.BusSeqAt)
+	dst = bus.AppendUint(dst, b.BusSeqAt)
+	return bus.AppendBool(dst, b.Teardown)
 }
 
 // DecodeStarted reads the body of TickStarted.
 func DecodeStarted(raw []byte) (*StartedBody, bool) {
 	d := bus.NewDecoder(raw)
-	b := &StartedBody{Program: d.Uint32(), Run: d.Uint32(), BusSeqAt: d.Uint()}
+	b := &StartedBody{Program: d.Uint32(), Run: d.Uint32(), BusSeqAt: d.Uint(), Teardown: d.Bool()}
 	return b, d.Done()
 }
 
@@ -91,33 +93,93 @@ func DecodeCompleted(raw []byte) (*CompletedBody, bool) {
 	return b, d.Done()
 }
 
-// PendingBody is the body of TickPendingTool: the request and, because state
-// is a fold of the log, the checkpoint.
+// Request is one call that a tick asks for.
+type Request struct {
+	Tool    string
+	Args    value.Raw
+	Timeout int64 // milliseconds; 0 for the default
+}
+
+// Decision is what a parent's handler said to an escalation (PE-3).
+type Decision struct {
+	Escalation uint64
+	Approve    bool
+	Reason     string
+}
+
+// PendingBody is the body of TickPendingTool and TickPendingDelegation: the
+// requests and, because state is a fold of the log, the checkpoint. Without
+// requests the tick waits for the same calls again, after its handler decided.
 type PendingBody struct {
 	Steps      uint32
-	Call       uint32 // callIndex
-	Tool       string
-	Args       value.Raw
-	Timeout    int64 // milliseconds; 0 for the default
+	First      uint32 // callIndex of the first request
+	Requests   []Request
+	Decision   *Decision
 	Checkpoint []byte
 }
 
 // AppendTo writes the body's log form.
 func (b *PendingBody) AppendTo(dst []byte) []byte {
 	dst = bus.AppendUint(dst, uint64(b.Steps))
-	dst = bus.AppendUint(dst, uint64(b.Call))
-	dst = bus.AppendText(dst, b.Tool)
-	dst = bus.AppendText(dst, b.Args)
-	dst = bus.AppendInt(dst, b.Timeout)
+	dst = bus.AppendUint(dst, uint64(b.First))
+	dst = bus.AppendUint(dst, uint64(len(b.Requests)))
+	for i := range b.Requests {
+		r := &b.Requests[i]
+		dst = bus.AppendText(dst, r.Tool)
+		dst = bus.AppendText(dst, r.Args)
+		dst = bus.AppendInt(dst, r.Timeout)
+	}
+	dst = bus.AppendBool(dst, b.Decision != nil)
+	if b.Decision != nil {
+		dst = bus.AppendUint(dst, b.Decision.Escalation)
+		dst = bus.AppendBool(dst, b.Decision.Approve)
+		dst = bus.AppendText(dst, b.Decision.Reason)
+	}
 	return bus.AppendText(dst, b.Checkpoint)
 }
 
-// DecodePending reads the body of TickPendingTool.
+// DecodePending reads the body of TickPendingTool and TickPendingDelegation.
 func DecodePending(raw []byte) (*PendingBody, bool) {
 	d := bus.NewDecoder(raw)
-	b := &PendingBody{
-		Steps: d.Uint32(), Call: d.Uint32(), Tool: d.Text(), Args: d.Bytes(), Timeout: d.Int(), Checkpoint: d.Bytes(),
+	b := &PendingBody{Steps: d.Uint32(), First: d.Uint32()}
+	n := d.Uint()
+	if n > d.Left() {
+		return nil, false
 	}
+	b.Requests = make([]Request, n)
+	for i := range b.Requests {
+		b.Requests[i] = Request{Tool: d.Text(), Args: d.Bytes(), Timeout: d.Int()}
+	}
+	if d.Bool() {
+		b.Decision = &Decision{Escalation: d.Uint(), Approve: d.Bool(), Reason: d.Text()}
+	}
+	b.Checkpoint = d.Bytes()
+	return b, d.Done() && (n == 0) == (b.Decision != nil)
+}
+
+// EmittedBody is the body of Emitted: what a program wants to be seen.
+type EmittedBody struct{ Value value.Raw }
+
+// AppendTo writes the body's log form.
+func (b *EmittedBody) AppendTo(dst []byte) []byte { return bus.AppendText(dst, b.Value) }
+
+// DecodeEmitted reads the body of Emitted.
+func DecodeEmitted(raw []byte) (*EmittedBody, bool) {
+	d := bus.NewDecoder(raw)
+	b := &EmittedBody{Value: d.Bytes()}
+	return b, d.Done()
+}
+
+// EventBody is the body of EventDelivered.
+type EventBody struct{ Event value.Raw }
+
+// AppendTo writes the body's log form.
+func (b *EventBody) AppendTo(dst []byte) []byte { return bus.AppendText(dst, b.Event) }
+
+// DecodeEvent reads the body of EventDelivered.
+func DecodeEvent(raw []byte) (*EventBody, bool) {
+	d := bus.NewDecoder(raw)
+	b := &EventBody{Event: d.Bytes()}
 	return b, d.Done()
 }
 

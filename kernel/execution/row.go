@@ -1,12 +1,16 @@
 package execution
 
 import (
+	"slices"
+
+	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
 // Row is execution's part of an agent's row. What its pointers and slices lead
-// to is never changed in place: published copies share it.
+// to is never changed once the event that made it is over: published copies
+// share it.
 type Row struct {
 	_        struct{} `cbor:",toarray"`
 	Reserved bool     // holds a place in the global queue, taken or not (EX-4)
@@ -15,6 +19,8 @@ type Row struct {
 	Queue    []Queued // instructions that wait, oldest first
 	Current  *Tick    // the tick in progress, waiting or failed; nil between ticks
 	Result   *Result  // how the last finished tick ended
+	Emitted  uint32   // how often the agent's programs used EMIT
+	Torn     bool     // the teardown has ended, one way or the other
 }
 
 // Queued is an instruction that waits for its tick.
@@ -48,7 +54,57 @@ type Tick struct {
 	Calls      uint32 // the last callIndex given, from 1
 	Checkpoint []byte // ephemeral store, while Pending, Answered or Restored (EX-8)
 	Recovery   []byte // recovery checkpoint, apart from it; nil before the first PENDING exit (FA-1)
-	Answer     *Answer
+	Exit       uint32 // the run that ended with it
+	First      uint32 // callIndex of the first call of the last PENDING exit; it made len(Waits)
+	Waits      []Wait
+	Event      value.Raw // an EscalationEvent that the next run handles before the wait goes on (PE-3)
+	Teardown   bool      // the agent's last tick, in COMPLETING (LC-5)
+
+	made uint64 // Raft index of the event that made this copy
+}
+
+// edit returns the tick in progress for writing, after making it this event's
+// own: state is published between events only, so no reader has it yet.
+func (r *Row) edit(at bus.At) *Tick {
+	if r.Current.made != at.Index {
+		dup := *r.Current
+		dup.made = at.Index
+		dup.Waits = slices.Clone(dup.Waits)
+		r.Current = &dup
+	}
+	return r.Current
+}
+
+// Delegate is the kernel tool that a tick waits for with PENDING_DELEGATION.
+const Delegate = "agent.delegate"
+
+// Wait is one call that a tick waits for.
+type Wait struct {
+	_      struct{} `cbor:",toarray"`
+	Tool   string
+	Answer *Answer // nil while it is open
+}
+
+// Open counts the calls that have no answer yet.
+func (t *Tick) Open() (n int) {
+	for i := range t.Waits {
+		if t.Waits[i].Answer == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Wait returns the wait for a call of the last PENDING exit, nil when the tick
+// does not wait for it.
+func (t *Tick) Wait(call uint32) *Wait {
+	if t == nil || t.Phase != Pending || call < t.First || call-t.First >= uint32(len(t.Waits)) {
+		return nil
+	}
+	if w := &t.Waits[call-t.First]; w.Answer == nil {
+		return w
+	}
+	return nil
 }
 
 // Answer is what a continuation tick is given.

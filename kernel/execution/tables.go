@@ -1,10 +1,13 @@
 package execution
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/failure"
-	"github.com/tidwall/btree"
+	"github.com/omnikernel/omnikernel/kernel/table"
+	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
 // Tables is the module's state beside the rows: the global queue, FIFO by
@@ -12,17 +15,23 @@ import (
 type Tables struct {
 	Next     uint64 // the last position given
 	Reserved uint32 // agents that hold a place, taken or not (EX-4)
-	queue    btree.Map[uint64, uint32]
+	queue    table.Sorted[place, uint32]
 }
+
+// place is a position in the global queue.
+type place uint64
+
+// Compare puts earlier places first.
+func (p place) Compare(other place) int { return cmp.Compare(p, other) }
 
 // Publish returns an immutable copy.
 func (t *Tables) Publish() Tables {
-	return Tables{Next: t.Next, Reserved: t.Reserved, queue: *t.queue.Copy()}
+	return Tables{Next: t.Next, Reserved: t.Reserved, queue: t.queue.Publish()}
 }
 
 // First is the agent whose tick is next.
 func (t *Tables) First() (agent uint32, ok bool) {
-	_, agent, ok = t.queue.Min()
+	_, agent, ok = t.queue.First()
 	return agent, ok
 }
 
@@ -30,10 +39,12 @@ func (t *Tables) First() (agent uint32, ok bool) {
 func (t *Tables) Len() int { return t.queue.Len() }
 
 // All yields the queue in order.
-func (t *Tables) All(yield func(place uint64, agent uint32) bool) { t.queue.Scan(yield) }
+func (t *Tables) All(yield func(place uint64, agent uint32) bool) {
+	t.queue.All(func(at place, agent uint32) bool { return yield(uint64(at), agent) })
+}
 
 // Load puts a place back from a snapshot.
-func (t *Tables) Load(place uint64, agent uint32) { t.queue.Set(place, agent) }
+func (t *Tables) Load(at uint64, agent uint32) { t.queue.Set(place(at), agent) }
 
 // ApplyAllocated reserves the agent's place.
 func (t *Tables) ApplyAllocated(row *Row) {
@@ -60,7 +71,7 @@ func (t *Tables) ApplyQueued(row *Row, b *InstructionBody) {
 func (t *Tables) ApplyScheduled(row *Row, agent uint32, b *PlaceBody) {
 	row.Place = b.Place
 	t.Next = max(t.Next, b.Place)
-	t.queue.Set(b.Place, agent)
+	t.queue.Set(place(b.Place), agent)
 }
 
 // ApplyFrozen takes the agent's tick out of the global queue.
@@ -68,8 +79,13 @@ func (t *Tables) ApplyFrozen(row *Row) { t.leave(row) }
 
 // ApplyStarted enters a tick: a queued instruction's, or the current one's
 // continuation.
-func (t *Tables) ApplyStarted(row *Row, tick uint64, b *StartedBody) {
+func (t *Tables) ApplyStarted(row *Row, at bus.At, tick uint64, b *StartedBody) {
 	t.leave(row)
+	if row.Current == nil && b.Teardown {
+		row.LastTick = tick
+		row.Current = &Tick{Seq: tick, Phase: Running, Program: b.Program, Input: value.Null, Runs: b.Run, Teardown: true, made: at.Index}
+		return
+	}
 	if row.Current == nil {
 		head := row.Queue[0]
 		row.Queue = row.Queue[1:]
@@ -77,34 +93,46 @@ func (t *Tables) ApplyStarted(row *Row, tick uint64, b *StartedBody) {
 			row.Queue = nil
 		}
 		row.LastTick = tick
-		row.Current = &Tick{Seq: tick, Phase: Running, Program: head.Program, Input: head.Input, Runs: b.Run}
+		row.Current = &Tick{Seq: tick, Phase: Running, Program: head.Program, Input: head.Input, Runs: b.Run, made: at.Index}
 		return
 	}
-	dup := *row.Current
-	dup.Phase, dup.Runs = Running, b.Run
-	dup.Checkpoint, dup.Answer = nil, nil
-	row.Current = &dup
+	current := row.edit(at)
+	current.Phase, current.Runs = Running, b.Run
+	current.Checkpoint, current.Waits, current.Event = nil, nil, nil
 }
 
 // ApplyCompleted ends the tick with its value.
 func (t *Tables) ApplyCompleted(row *Row, tick uint64, b *CompletedBody) {
+	if row.Current != nil && row.Current.Teardown {
+		row.Current, row.Torn = nil, true // the outcome stays what the last ordinary tick came to
+		return
+	}
 	row.Current = nil
 	row.Result = &Result{Tick: tick, OK: true, Value: own(b.Value)}
 }
 
 // ApplyPending keeps the tick's checkpoint, twice: for the continuation and
 // for recovery (FA-1).
-func (t *Tables) ApplyPending(row *Row, b *PendingBody) {
-	dup := *row.Current
-	dup.Phase, dup.Steps, dup.Calls = Pending, b.Steps, b.Call
-	dup.Checkpoint = own(b.Checkpoint)
-	dup.Recovery = dup.Checkpoint
-	row.Current = &dup
+func (t *Tables) ApplyPending(row *Row, at bus.At, b *PendingBody) {
+	current := row.edit(at)
+	current.Phase, current.Steps = Pending, b.Steps
+	current.Checkpoint = own(b.Checkpoint)
+	current.Recovery, current.Exit = current.Checkpoint, current.Runs
+	current.First = b.First
+	if len(b.Requests) == 0 { // it waits again for the children that it delegated to
+		current.Waits = []Wait{{Tool: Delegate}}
+		return
+	}
+	current.Calls = b.First + uint32(len(b.Requests)) - 1
+	current.Waits = make([]Wait, len(b.Requests))
+	for i := range b.Requests {
+		current.Waits[i].Tool = b.Requests[i].Tool
+	}
 }
 
 // ApplyFailed ends the tick with its failure. A policy violation is over;
 // any other failed tick is kept, so that recovery can put it back.
-func (t *Tables) ApplyFailed(row *Row, tick uint64, b *FailedBody) {
+func (t *Tables) ApplyFailed(row *Row, at bus.At, tick uint64, b *FailedBody) {
 	f := &b.Failure
 	if f.Class() != failure.Unclassified {
 		row.Result = &Result{
@@ -115,41 +143,56 @@ func (t *Tables) ApplyFailed(row *Row, tick uint64, b *FailedBody) {
 		return
 	}
 	if f.Class() == failure.PolicyViolation {
+		row.Torn = row.Torn || row.Current.Teardown
 		row.Current = nil
 		return
 	}
-	dup := *row.Current
-	dup.Phase, dup.Steps = Failed, b.Steps
-	dup.Checkpoint, dup.Answer = nil, nil
-	row.Current = &dup
+	current := row.edit(at)
+	current.Phase, current.Steps = Failed, b.Steps
+	current.Checkpoint, current.Waits, current.Event = nil, nil, nil
 }
 
-// ApplyDelivered keeps the answer for the continuation.
-func (t *Tables) ApplyDelivered(row *Row, b *DeliveredBody) {
-	dup := *row.Current
+// ApplyDelivered keeps one call's answer; with the last one the continuation
+// can run.
+func (t *Tables) ApplyDelivered(row *Row, at bus.At, b *DeliveredBody) {
 	answer := b.Answer
 	answer.Value = own(answer.Value)
-	dup.Phase, dup.Answer = Answered, &answer
-	row.Current = &dup
+	current := row.edit(at)
+	current.Waits[answer.Call-current.First].Answer = &answer
+	if current.Open() == 0 {
+		current.Phase = Answered
+	}
+}
+
+// ApplyEvent keeps an EscalationEvent for the tick's next run: it handles it
+// and then waits again.
+func (t *Tables) ApplyEvent(row *Row, at bus.At, b *EventBody) {
+	current := row.edit(at)
+	current.Phase, current.Event = Answered, own(b.Event)
 }
 
 // ApplyRestored puts a failed tick back to its recovery checkpoint.
-func (t *Tables) ApplyRestored(row *Row) {
+func (t *Tables) ApplyRestored(row *Row, at bus.At) {
 	if row.Current == nil {
 		return
 	}
-	dup := *row.Current
-	dup.Phase = Restored
-	dup.Checkpoint, dup.Answer = dup.Recovery, nil
-	row.Current = &dup
+	current := row.edit(at)
+	current.Phase = Restored
+	current.Checkpoint, current.Waits, current.Event = current.Recovery, nil, nil
 }
+
+// ApplyEmitted counts.
+func (t *Tables) ApplyEmitted(row *Row) { row.Emitted++ }
+
+// ApplyTorn notes that the agent ends without its teardown.
+func (t *Tables) ApplyTorn(row *Row) { row.Torn = true }
 
 // ApplyArchived drops what a tombstone does not keep.
 func (r *Row) ApplyArchived() { r.Result = nil }
 
 func (t *Tables) leave(row *Row) {
 	if row.Place != 0 {
-		t.queue.Delete(row.Place)
+		t.queue.Delete(place(row.Place))
 		row.Place = 0
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/value"
@@ -32,7 +33,7 @@ func TestQueue(t *testing.T) {
 	require.Zero(t, rows[1].Place)
 	require.EqualValues(t, 2, first())
 	tables.ApplyScheduled(&rows[1], 1, &execution.PlaceBody{Place: tables.Next + 1})
-	tables.ApplyStarted(&rows[2], 1, &execution.StartedBody{Program: 2, Run: 1})
+	tables.ApplyStarted(&rows[2], bus.At{Index: 1}, 1, &execution.StartedBody{Program: 2, Run: 1})
 	require.EqualValues(t, 3, first())
 	tables.ApplyReleased(&rows[3])
 	require.EqualValues(t, 1, first(), "it came back at the tail")
@@ -51,8 +52,10 @@ func TestTickInARow(t *testing.T) {
 	var row execution.Row
 	checkpoint := []byte{1, 2}
 	var copies []execution.Row
-	step := func(apply func()) *execution.Tick {
+	var at bus.At
+	step := func(apply func()) *execution.Tick { // each an event of its own, published before
 		copies = append(copies, row)
+		at.Index++
 		apply()
 		return row.Current
 	}
@@ -60,26 +63,28 @@ func TestTickInARow(t *testing.T) {
 	step(func() { tables.ApplyQueued(&row, &execution.InstructionBody{Program: 4, Input: value.Null}) })
 	require.True(t, row.Runnable())
 	require.False(t, row.Idle())
-	tick := step(func() { tables.ApplyStarted(&row, 1, started) })
-	require.Equal(t, &execution.Tick{Seq: 1, Phase: execution.Running, Program: 4, Input: value.Null, Runs: 1}, tick)
+	tick := step(func() { tables.ApplyStarted(&row, at, 1, started) })
+	require.EqualExportedValues(t, execution.Tick{Seq: 1, Phase: execution.Running, Program: 4, Input: value.Null, Runs: 1}, *tick)
 	require.False(t, row.Runnable())
-	tick = step(func() { tables.ApplyPending(&row, &execution.PendingBody{Steps: 2, Call: 1, Checkpoint: checkpoint}) })
+	tick = step(func() {
+		tables.ApplyPending(&row, at, &execution.PendingBody{Steps: 2, First: 1, Requests: []execution.Request{{Tool: "echo"}}, Checkpoint: checkpoint})
+	})
 	checkpoint[0] = 9 // the log's buffer is not kept
 	require.Equal(t, []byte{1, 2}, tick.Checkpoint)
 	require.Equal(t, []byte{1, 2}, tick.Recovery)
 	require.False(t, row.Runnable())
 	tick = step(func() {
-		tables.ApplyDelivered(&row, &execution.DeliveredBody{Answer: execution.Answer{Call: 1, OK: true}})
+		tables.ApplyDelivered(&row, at, &execution.DeliveredBody{Answer: execution.Answer{Call: 1, OK: true}})
 	})
 	require.Equal(t, execution.Answered, tick.Phase)
 	require.True(t, row.Runnable())
-	tick = step(func() { tables.ApplyStarted(&row, 1, &execution.StartedBody{Program: 4, Run: 2}) })
+	tick = step(func() { tables.ApplyStarted(&row, at, 1, &execution.StartedBody{Program: 4, Run: 2}) })
 	require.Nil(t, tick.Checkpoint)
-	require.Nil(t, tick.Answer)
+	require.Nil(t, tick.Waits)
 	require.NotNil(t, tick.Recovery)
 	fault := func(code failure.Code) func() {
 		return func() {
-			tables.ApplyFailed(&row, 1, &execution.FailedBody{Steps: 5, Failure: failure.Failure{Code: code, Message: "m", Node: 3}})
+			tables.ApplyFailed(&row, at, 1, &execution.FailedBody{Steps: 5, Failure: failure.Failure{Code: code, Message: "m", Node: 3}})
 		}
 	}
 	tick = step(fault(failure.ToolTimeout))
@@ -87,7 +92,7 @@ func TestTickInARow(t *testing.T) {
 	require.EqualValues(t, 5, tick.Steps)
 	require.Equal(t, &execution.Result{Tick: 1, Code: failure.ToolTimeout, Message: "m", Node: 3}, row.Result)
 	require.False(t, row.Runnable())
-	tick = step(func() { tables.ApplyRestored(&row) })
+	tick = step(func() { tables.ApplyRestored(&row, at) })
 	require.Equal(t, execution.Restored, tick.Phase)
 	require.Equal(t, []byte{1, 2}, tick.Checkpoint)
 	require.True(t, row.Runnable())
@@ -114,7 +119,8 @@ func TestQueueIsNotShared(t *testing.T) {
 		tables.ApplyQueued(&row, &execution.InstructionBody{Program: program})
 	}
 	copied := row
-	tables.ApplyStarted(&row, 1, &execution.StartedBody{Run: 1})
+	at := bus.At{Index: 1}
+	tables.ApplyStarted(&row, at, 1, &execution.StartedBody{Run: 1})
 	tables.ApplyCompleted(&row, 1, &execution.CompletedBody{})
 	shorter := row
 	tables.ApplyQueued(&row, &execution.InstructionBody{Program: 4})
@@ -128,4 +134,22 @@ func TestQueueIsNotShared(t *testing.T) {
 	require.Equal(t, []uint32{1, 2, 3}, programs(&copied))
 	require.Equal(t, []uint32{2, 3, 4}, programs(&row))
 	require.Equal(t, []uint32{2, 3, 5}, programs(&shorter))
+}
+
+// Within one event a tick is copied once, whatever happens to it.
+func TestTickIsCopiedOncePerEvent(t *testing.T) {
+	var tables execution.Tables
+	var row execution.Row
+	tables.ApplyQueued(&row, &execution.InstructionBody{Program: 4})
+	first, second := bus.At{Index: 7}, bus.At{Index: 8}
+	tables.ApplyStarted(&row, first, 1, &execution.StartedBody{Program: 4, Run: 1})
+	started := row.Current
+	tables.ApplyPending(&row, first, &execution.PendingBody{Steps: 1, First: 1, Requests: []execution.Request{{Tool: "echo"}}})
+	require.Same(t, started, row.Current)
+	tables.ApplyDelivered(&row, second, &execution.DeliveredBody{Answer: execution.Answer{Call: 1}})
+	require.NotSame(t, started, row.Current)
+	require.Equal(t, execution.Pending, started.Phase)
+	delivered := row.Current
+	tables.ApplyStarted(&row, second, 1, &execution.StartedBody{Run: 2})
+	require.Same(t, delivered, row.Current)
 }

@@ -28,7 +28,14 @@ const (
 	ToolResultTooLarge Code = "TOOL_RESULT_TOO_LARGE"
 	ToolResultInvalid  Code = "TOOL_RESULT_INVALID"
 	InvariantBroken    Code = "INVARIANT_BREACH"
+	Expired            Code = "EXPIRED"        // a suspended agent that nobody resumed in time
 	ProgramFailed      Code = "PROGRAM_FAILED" // the program's own FAIL
+	LoopOverflow       Code = "LOOP_OVERFLOW"
+	VersionConflict    Code = "VERSION_CONFLICT" // a compare-and-set that lost
+	MemoryFull         Code = "MEMORY_FULL"
+	Rejected           Code = "REJECTED" // a delegation that breaks a rule
+	TokenRevoked       Code = "TOKEN_REVOKED"
+	TokenExpired       Code = "TOKEN_EXPIRED"
 )
 
 // Codes that refuse a command. All of them are definite: the command did not
@@ -80,7 +87,14 @@ var classes = map[Code]Class{
 	ToolResultTooLarge: Permanent,
 	ToolResultInvalid:  Permanent,
 	InvariantBroken:    InvariantBreach,
+	Expired:            Permanent,
 	ProgramFailed:      Permanent,
+	LoopOverflow:       Permanent,
+	VersionConflict:    Permanent,
+	MemoryFull:         Permanent,
+	Rejected:           PolicyViolation,
+	TokenRevoked:       Permanent,
+	TokenExpired:       Permanent,
 }
 
 // ClassOf returns the class of a code; Permanent for one that the table does

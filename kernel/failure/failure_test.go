@@ -21,9 +21,10 @@ func TestClasses(t *testing.T) {
 			"EVAL_FAILURE", "EVAL_PANIC", "TICK_OVERFLOW", "CALL_OVERFLOW", "VALUE_TOO_LARGE", "WORK_EXCEEDED",
 			"CHECKPOINT_INVALID", "KILLED", "OUTCOME_UNKNOWN", "WITHDRAWN", "TOOL_UNKNOWN", "TOOL_ARGS_INVALID", "TOOL_FAILED",
 			"TOOL_CRASHED", "TOOL_RESULT_TOO_LARGE", "TOOL_RESULT_INVALID", "PROGRAM_FAILED",
+			"LOOP_OVERFLOW", "VERSION_CONFLICT", "MEMORY_FULL", "TOKEN_REVOKED", "TOKEN_EXPIRED",
 			"MADE_UP", "", // nothing unknown is ever retried
 		},
-		failure.PolicyViolation: {"PERMISSION_DENIED"},
+		failure.PolicyViolation: {"PERMISSION_DENIED", "REJECTED"},
 		failure.InvariantBreach: {"INVARIANT_BREACH"},
 	}
 	for class, codes := range golden {

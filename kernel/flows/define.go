@@ -1,8 +1,8 @@
 package flows
 
 import (
-	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/omnikernel/omnikernel/kernel/bus"
@@ -35,7 +35,7 @@ func Define(v View, cmd *event.Define, out *bus.Batch) (Target, *Refusal) {
 	if refusal != nil {
 		return Target{}, refusal
 	}
-	d.add(v, out)
+	d.publish(out)
 	return Target{No: d.no}, nil
 }
 
@@ -55,11 +55,6 @@ func CheckDefine(cmd *event.Define, field string) *failure.Refusal {
 	if r := checkPairs(cmd.Env, field+"env", MaxEnv, MaxEnvBytes); r != nil {
 		return r
 	}
-	for i := range cmd.Grants {
-		if cmd.Grants[i].Effect == permissions.Escalate {
-			return &failure.Refusal{Code: failure.InvalidArgument, Field: field + "grants", Rule: "ESCALATE has nobody to decide it in this version: use ALLOW or DENY"}
-		}
-	}
 	return nil
 }
 
@@ -69,7 +64,10 @@ func CheckCompiles(cmd *event.Define, field string, lookup Lookup) *failure.Refu
 	if r := checkGrants(cmd, field); r != nil {
 		return r
 	}
-	return checkProgram(cmd, field, lookup)
+	if r := checkProgram(cmd.Evaluator, cmd.Program, field+"program", field, lookup); r != nil {
+		return r
+	}
+	return checkProgram(cmd.Evaluator, cmd.Teardown, field+"teardown", field, lookup)
 }
 
 func checkGrants(cmd *event.Define, field string) *failure.Refusal {
@@ -80,17 +78,19 @@ func checkGrants(cmd *event.Define, field string) *failure.Refusal {
 	return r
 }
 
-func checkProgram(cmd *event.Define, field string, lookup Lookup) *failure.Refusal {
-	eval, ok := lookup(orDefault(cmd.Evaluator, DefaultEvaluator))
+// checkProgram compiles. The evaluator's refusals begin at `program`; the path
+// says which program it is here.
+func checkProgram(name string, program value.Raw, path, field string, lookup Lookup) *failure.Refusal {
+	eval, ok := lookup(orDefault(name, DefaultEvaluator))
 	if !ok {
 		return &failure.Refusal{Code: failure.InvalidArgument, Field: field + "evaluator", Rule: "no such evaluator: std/1 is the one there is"}
 	}
-	if len(cmd.Program) == 0 {
+	if len(program) == 0 {
 		return nil
 	}
-	_, r := eval.Compile(cmd.Program)
+	_, r := eval.Compile(program)
 	if r != nil {
-		r.Field = field + r.Field
+		r.Field = path + strings.TrimPrefix(r.Field, "program")
 	}
 	return r
 }
@@ -119,16 +119,27 @@ func checkPairs(pairs map[string]string, field string, most, bytes int) *failure
 	if len(pairs) > most {
 		return &failure.Refusal{Code: failure.InvalidArgument, Field: field, Rule: "has too many entries"}
 	}
-	for _, k := range slices.Sorted(maps.Keys(pairs)) {
-		if k == "" || len(k) > MaxLabelBytes || !printable(k) {
-			return &failure.Refusal{Code: failure.InvalidArgument, Field: field, Rule: "keys must be 1 to 128 bytes of printable text"}
-		}
-		if len(pairs[k]) > bytes || !utf8.ValidString(pairs[k]) {
-			return &failure.Refusal{Code: failure.InvalidArgument, Field: field + "." + k, Rule: "the text is too long or not valid UTF-8"}
+	worst, found := "", false
+	//lint:ordered the smallest key that breaks a rule is named, whichever comes first
+	for k, text := range pairs {
+		if !validKey(k) || !validText(text, bytes) {
+			if !found || k < worst {
+				worst, found = k, true
+			}
 		}
 	}
-	return nil
+	switch {
+	case !found:
+		return nil
+	case !validKey(worst):
+		return &failure.Refusal{Code: failure.InvalidArgument, Field: field, Rule: "keys must be 1 to 128 bytes of printable text"}
+	}
+	return &failure.Refusal{Code: failure.InvalidArgument, Field: field + "." + worst, Rule: "the text is too long or not valid UTF-8"}
 }
+
+func validKey(k string) bool { return k != "" && len(k) <= MaxLabelBytes && printable(k) }
+
+func validText(s string, most int) bool { return len(s) <= most && utf8.ValidString(s) }
 
 func printable(s string) bool {
 	for _, r := range s {
@@ -150,90 +161,168 @@ func orDefault(s, otherwise string) string {
 type definition struct {
 	no    uint32
 	body  identity.Defined
+	token token
 	gains interning.Gained
+	first [5]interning.GainedEntry // where gains begins: no definition adds more
 }
 
+// token is what an agent's first token will say (DE-1).
+type token struct {
+	depth uint32
+	ttl   int64 // milliseconds after spawn; 0 for ever
+}
+
+// definer checks definitions that are to be made in one event, one after the
+// other: each counts on what the ones before it will have added.
+type definer struct {
+	v    View
+	next uint32 // the number of the next agent
+	in   interner
+}
+
+func (v View) definer() *definer { return &definer{v: v, next: v.Agents.Len() + 1} }
+
+// definition checks a client's Define.
 func (v View) definition(cmd *event.Define, field string) (*definition, *Refusal) {
+	df := v.definer()
+	var otherwise identity.ID
+	if cmd.ID == "" {
+		otherwise = derived(v.kernelID(), uint64(df.next))
+	}
+	d, refusal := df.define(cmd, field, otherwise)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return d, df.room()
+}
+
+// define checks one definition; otherwise is the agent's id if it names none.
+func (df *definer) define(cmd *event.Define, field string, otherwise identity.ID) (*definition, *Refusal) {
+	v := df.v
 	if r := CheckDefine(cmd, field); r != nil {
 		return nil, &Refusal{Refusal: *r}
 	}
-	if uint32(len(cmd.Program)) > v.Config.MaxProgramBytes {
-		return nil, refuse(failure.InvalidProgram, field+"program", "the program is larger than the kernel's max_program_bytes")
+	for _, program := range [...]struct {
+		name string
+		raw  value.Raw
+	}{{"program", cmd.Program}, {"teardown", cmd.Teardown}} {
+		if uint32(len(program.raw)) > v.Config.MaxProgramBytes {
+			return nil, refuse(failure.InvalidProgram, field+program.name, "the program is larger than the kernel's max_program_bytes")
+		}
 	}
-	d := &definition{no: v.Agents.Len() + 1}
+	if cmd.MaxDepth > v.Config.MaxDepth {
+		return nil, refuse(failure.InvalidArgument, field+"max_depth", "is more than the kernel's max_depth")
+	}
+	if cmd.TTLMillis < 0 || cmd.TTLMillis > v.Config.MaxWaitMillis {
+		return nil, refuse(failure.InvalidArgument, field+"ttl_ms", "must be from 0 to the kernel's max_wait_ms")
+	}
+	d := &definition{no: df.next, token: token{depth: cmd.MaxDepth, ttl: cmd.TTLMillis}}
 	if d.no > v.Config.MaxAgents {
 		return nil, refuse(failure.LimitReached, "", "the kernel holds as many agents as its max_agents allows")
 	}
-	d.body = identity.Defined{Name: cmd.Name, Evaluator: orDefault(cmd.Evaluator, DefaultEvaluator), Mode: identity.Task}
+	if d.token.depth == 0 {
+		d.token.depth = v.Config.MaxDepth
+	}
+	d.body = identity.Defined{
+		Name: cmd.Name, Evaluator: orDefault(cmd.Evaluator, DefaultEvaluator), Mode: identity.Task,
+		MaxDepth: d.token.depth, TTLMillis: d.token.ttl,
+	}
 	if cmd.Mode == "service" {
 		d.body.Mode = identity.Service
 	}
-	if cmd.ID == "" {
-		d.body.ID = derived(v.kernelID(), uint64(d.no))
-	} else {
+	d.body.ID = otherwise
+	if cmd.ID != "" {
 		d.body.ID, _ = ParseID(cmd.ID)
 	}
 	if _, exists := v.Identity.Find(d.body.ID); exists {
 		return nil, refuseHint(failure.AlreadyExists, field+"id", "an agent has this id already", "leave the id empty to have one made")
 	}
-	if refusal := d.intern(v, cmd, field); refusal != nil {
+	if refusal := df.intern(d, cmd, field); refusal != nil {
 		return nil, refusal
 	}
+	df.next++
 	return d, nil
 }
 
 func (v View) kernelID() [16]byte {
-	sum := interning.DigestOf(0, []byte(v.Config.ClusterID+"/"+v.Config.KernelID))
+	var room [256]byte
+	name := append(append(append(room[:0], v.Config.ClusterID...), '/'), v.Config.KernelID...)
+	sum := interning.DigestOf(0, name)
 	return [16]byte(sum[:16])
 }
 
-func (d *definition) intern(v View, cmd *event.Define, field string) *Refusal {
-	var in interner
-	programs := in.fresh
-	if len(cmd.Program) > 0 {
-		d.body.Program = in.add(v, interning.Program, ProgramBody(d.body.Evaluator, cmd.Program))
-	}
-	if in.fresh > programs || len(cmd.Program) == 0 {
-		if r := checkProgram(cmd, field, v.Compiled.Evaluator); r != nil {
-			return &Refusal{Refusal: *r}
+// typicalBody is room for most interned bodies while they are looked up: a body
+// that is known already takes no memory of its own.
+type typicalBody [512]byte
+
+func (df *definer) intern(d *definition, cmd *event.Define, field string) *Refusal {
+	v, in := df.v, &df.in
+	d.gains.Entries = d.first[:0]
+	in.gains = &d.gains
+	var room typicalBody
+	for _, program := range [...]struct {
+		name string
+		raw  value.Raw
+		into *uint32
+	}{{"program", cmd.Program, &d.body.Program}, {"teardown", cmd.Teardown, &d.body.Teardown}} {
+		before := in.fresh
+		if len(program.raw) > 0 {
+			*program.into = in.add(v, interning.Program, AppendProgramBody(room[:0], d.body.Evaluator, program.raw))
+		}
+		if in.fresh > before || len(program.raw) == 0 && program.name == "program" {
+			if r := checkProgram(d.body.Evaluator, program.raw, field+program.name, field, v.Compiled.Evaluator); r != nil {
+				return &Refusal{Refusal: *r}
+			}
 		}
 	}
-	grants := in.fresh
+	programs := in.fresh
 	if len(cmd.Grants) > 0 {
-		d.body.Grants = in.add(v, interning.Grants, event.Encode(cmd.Grants))
+		d.body.Grants = in.add(v, interning.Grants, event.AppendGrants(room[:0], cmd.Grants))
 	}
-	if in.fresh > grants {
+	if in.fresh > programs {
 		if r := checkGrants(cmd, field); r != nil {
 			return &Refusal{Refusal: *r}
 		}
 	}
 	if len(cmd.Labels) > 0 {
-		d.body.Labels = in.add(v, interning.Labels, event.Encode(cmd.Labels))
+		d.body.Labels = in.add(v, interning.Labels, event.AppendPairs(room[:0], cmd.Labels))
 	}
 	if len(cmd.Env) > 0 {
-		d.body.Env = in.add(v, interning.Env, event.Encode(cmd.Env))
+		d.body.Env = in.add(v, interning.Env, event.AppendPairs(room[:0], cmd.Env))
 	}
-	d.gains = in.gains
-	return in.room(v)
+	return nil
 }
+
+// room reports whether the interned bodies have room for all of it.
+func (df *definer) room() *Refusal { return df.in.room(df.v) }
 
 // interner collects what a command adds to the interned bodies.
 type interner struct {
-	gains interning.Gained
+	gains *interning.Gained
 	bytes uint64
 	fresh uint32
+	made  map[interning.Digest]uint32 // by definitions before, where one command has several
 }
 
-// add returns the number that the body has, or will have.
+// add returns the number that the body has, or will have. It keeps a copy of a
+// body that is new.
 func (in *interner) add(v View, class interning.Class, body []byte) uint32 {
-	if e, ok := v.Interned.Find(interning.DigestOf(class, body)); ok {
+	digest := interning.DigestOf(class, body)
+	if e, ok := v.Interned.Find(digest); ok {
 		in.gains.Entries = append(in.gains.Entries, interning.GainedEntry{No: e.No, Class: class})
 		return e.No
+	}
+	if no, ok := in.made[digest]; ok {
+		in.gains.Entries = append(in.gains.Entries, interning.GainedEntry{No: no, Class: class})
+		return no
 	}
 	in.fresh++
 	in.bytes += uint64(len(body))
 	no := v.Interned.Next + in.fresh
-	in.gains.Entries = append(in.gains.Entries, interning.GainedEntry{No: no, Class: class, New: true, Body: body})
+	if in.made != nil {
+		in.made[digest] = no
+	}
+	in.gains.Entries = append(in.gains.Entries, interning.GainedEntry{No: no, Class: class, New: true, Body: slices.Clone(body)})
 	return no
 }
 
@@ -244,7 +333,7 @@ func (in *interner) room(v View) *Refusal {
 	return nil
 }
 
-func (d *definition) add(v View, out *bus.Batch) {
+func (d *definition) publish(out *bus.Batch) {
 	if len(d.gains.Entries) > 0 {
 		out.Add(bus.Record{Kind: bus.Interned, Body: &d.gains})
 	}
@@ -266,10 +355,10 @@ func Start(v View, cmd *event.Start, out *bus.Batch) (Target, *Refusal) {
 	if v.Running.Reserved >= v.Config.GlobalQueue {
 		return Target{}, queueFull()
 	}
-	d.add(v, out)
+	d.publish(out)
 	t := Target{No: d.no}
 	why := cause{reason: cmd.Reason}
-	v.spawn(t, d.body.Grants, lifecycle.Client, why, out)
+	v.spawn(t, &d.body, lifecycle.Client, why, out)
 	out.Add(instruction(t, d.body.Program, cmd.Input))
 	out.Add(transition(t, lifecycle.Spawned, lifecycle.Activate, lifecycle.Client, why))
 	return t, nil

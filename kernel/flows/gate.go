@@ -5,115 +5,194 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 )
 
-// ActionToolCall is the action that every tool call is judged as (PE-1).
+// ActionToolCall is the action that every call of a tool is judged as, but
+// those of memory and of agents, which have their own (PE-1).
 const ActionToolCall = "tool.call"
 
-// Gate is the reaction to TickPendingTool: the one door to every tool (TO-3).
-// The request is judged while the agent is ACTIVE, the evaluation recorded
-// whatever its outcome (PE-2), and only then does await_tool follow (LC-6).
+// Gate is the reaction to a tick's PENDING exit: the one door to every tool, to
+// memory and to delegation (TO-3, ME-2). Every request is judged while the
+// agent is ACTIVE, the evaluation recorded whatever its outcome (PE-2), and
+// only then does await_tool or yield follow (LC-6). What can be answered at
+// once is, in the same event.
 func Gate(v View, made bus.Record, out *bus.Batch) {
 	t := Target{made.Agent, v.Agents.Get(made.Agent)}
-	request, ok := made.Body.(*execution.PendingBody)
+	body, ok := made.Body.(*execution.PendingBody)
 	tick := t.Row.Execution.Current
-	if !ok || lifecycle.PermitOf(t.Row.Lifecycle.State, lifecycle.ToolGate) != lifecycle.Allowed ||
-		tick == nil || tick.Phase != execution.Pending || tick.Calls != request.Call {
+	if !ok || tick == nil || tick.Phase != execution.Pending || tick.First != body.First {
 		return
 	}
-	g := gate{v: v, t: t, tick: tick.Seq, request: request, out: out}
-	manifest, f := g.judge()
-	g.lifecycle(lifecycle.Active, lifecycle.AwaitTool, lifecycle.Kernel)
+	g := gate{settler: v.settling(t, out), body: body}
+	state := t.Row.Lifecycle.State
 	switch {
-	case f != nil:
-		g.answer(execution.Answer{Code: f.Code, Message: f.Message})
-	case manifest.Kernel:
-		g.kernelTool()
-	default:
-		g.external(manifest)
+	case state == lifecycle.Completing:
+		g.teardown()
+		return
+	case lifecycle.PermitOf(state, lifecycle.ToolGate) != lifecycle.Allowed:
+		return
+	case body.Decision != nil:
+		g.waitAgain(body.Decision)
+		return
+	}
+	var one [1]judgement
+	judged := one[:]
+	if len(body.Requests) != 1 {
+		judged = make([]judgement, len(body.Requests))
+	}
+	bodies := make([]gateBodies, len(body.Requests))
+	for i := range body.Requests {
+		judged[i] = judgement{call: body.First + uint32(i), request: &body.Requests[i], bodies: &bodies[i]}
+		g.judge(&judged[i])
+	}
+	trigger := lifecycle.AwaitTool
+	if made.Kind == bus.TickPendingDelegation {
+		trigger = lifecycle.Yield
+	}
+	out.Add(transitionIn(&bodies[0].wait, t, lifecycle.Active, trigger, lifecycle.Kernel, cause{tick: g.tick}))
+	for i := range judged {
+		g.proceed(&judged[i])
 	}
 }
 
 type gate struct {
-	v       View
-	t       Target
-	tick    uint64
-	request *execution.PendingBody
-	out     *bus.Batch
+	settler
+	body   *execution.PendingBody
+	timers uint64 // timers set so far
+	calls  uint32 // calls that entered the outbox so far
+
+	escalated uint32 // escalations so far
 }
 
-// judge derives the resource and evaluates the grants.
-func (g *gate) judge() (tools.Manifest, *failure.Failure) {
-	manifest, known := tools.Find(g.request.Tool)
-	if !known {
-		return tools.Manifest{}, &failure.Failure{Code: failure.ToolUnknown, Message: "there is no tool of this name"}
-	}
-	resource, f := manifest.Resource(g.request.Args)
-	if f != nil {
-		return tools.Manifest{}, f
-	}
-	number := g.t.Row.Permissions.Grants
-	verdict := g.v.Compiled.Grants(number).Evaluate(ActionToolCall, resource, g.v.Clock)
-	kind := bus.Deny
-	if verdict.Effect == permissions.Allow {
-		kind = bus.Allow
-	}
-	g.add(kind, &permissions.Evaluation{Action: ActionToolCall, Resource: resource, Grants: number, Grant: verdict.Grant})
-	if kind == bus.Deny {
-		return tools.Manifest{}, &failure.Failure{Code: failure.PermissionDenied, Message: failure.Clip("no grant allows " + ActionToolCall + " on " + resource)}
-	}
-	return manifest, nil
+// judgement is what the gate made of one request.
+type judgement struct {
+	call     uint32
+	request  *execution.Request
+	manifest tools.Manifest
+	resource string
+	memory   memory.Request   // of memory.* and shared.*
+	child    Target           // of agent.*, but delegate
+	refused  *failure.Failure // answers the call
+	waits    bool             // an escalation has it
+	children *plan            // of an accepted delegation
+	bodies   *gateBodies
 }
 
-// answer delivers a result in the same event: PENDING, WAITING, ACTIVE again.
-func (g *gate) answer(a execution.Answer) {
-	a.Call = g.request.Call
-	resolve(g.t, g.tick, g.request.Tool, a, 0, g.out)
+// gateBodies is the bodies of the usual way through the gate, allocated
+// together.
+type gateBodies struct {
+	evaluation permissions.Evaluation
+	wait       lifecycle.Event
+	requested  tools.RequestedBody
+	timer      timers.Set
+}
+
+// judge derives the resource and reads the authority. What the call itself
+// cannot come to is refused without an evaluation: nothing was asked for.
+func (g *gate) judge(j *judgement) {
+	r := j.request
+	var known bool
+	j.manifest, known = tools.Find(r.Tool)
+	switch {
+	case !known:
+		j.refused = &failure.Failure{Code: failure.ToolUnknown, Message: "there is no tool of this name"}
+	case j.manifest.Kernel && len(g.body.Requests) > 1:
+		j.refused = &failure.Failure{Code: failure.ToolArgsInvalid, Message: "PARALLEL takes tools that leave the kernel: " + r.Tool + " is answered at once anyway"}
+	case r.Tool == execution.Delegate:
+		g.judgeDelegation(j)
+	default:
+		var action string
+		if action, j.resource, j.refused = g.resource(j); j.refused == nil {
+			g.weigh(j, action, j.resource)
+		}
+	}
+}
+
+// resource derives what the request is judged as (PE-1).
+func (g *gate) resource(j *judgement) (action, resource string, f *failure.Failure) {
+	switch j.manifest.Family {
+	case tools.Memory:
+		if j.memory, f = memory.ParseRequest(j.request.Tool, j.request.Args); f != nil {
+			return "", "", f
+		}
+		return j.memory.Action(), j.memory.Resource(), nil
+	case tools.Agent:
+		return g.childResource(j)
+	}
+	resource, f = j.manifest.Resource(j.request.Args)
+	return ActionToolCall, resource, f
+}
+
+// weigh records one evaluation and what it means for the request.
+func (g *gate) weigh(j *judgement, action, resource string) {
+	effect, evaluation := g.v.authority(g.t.No, action, resource)
+	j.bodies.evaluation = evaluation
+	switch effect {
+	case permissions.Allow:
+		g.add(bus.Allow, &j.bodies.evaluation)
+	case permissions.Escalate:
+		g.escalate(j, evaluation)
+	default:
+		g.add(bus.Deny, &j.bodies.evaluation)
+		j.refused = denied(action, resource)
+	}
+}
+
+func denied(action, resource string) *failure.Failure {
+	return &failure.Failure{Code: failure.PermissionDenied, Message: failure.Clip("no grant allows " + action + " on " + resource)}
+}
+
+// proceed does what was asked, or answers why not.
+func (g *gate) proceed(j *judgement) {
+	switch {
+	case j.waits:
+	case j.refused != nil:
+		g.refuse(j.call, j.request.Tool, j.refused)
+	case j.children != nil:
+		g.delegate(j)
+	case j.manifest.Kernel:
+		g.kernelTool(j)
+	default:
+		g.external(j)
+	}
 }
 
 // external puts the call into the outbox, with the deadline of the wait (LC-12).
-func (g *gate) external(manifest tools.Manifest) {
-	if uint32(g.v.Tools.Len()) >= g.v.Config.MaxOutbox {
-		g.answer(execution.Answer{Code: failure.ToolUnreachable, Message: "the outbox holds as many calls as max_outbox allows"})
+func (g *gate) external(j *judgement) {
+	if uint32(g.v.Tools.Len())+g.calls >= g.v.Config.MaxOutbox {
+		g.refuse(j.call, j.request.Tool, &failure.Failure{Code: failure.ToolUnreachable, Message: "the outbox holds as many calls as max_outbox allows"})
 		return
 	}
-	timeout := g.request.Timeout
+	timeout := j.request.Timeout
 	if timeout <= 0 {
 		timeout = g.v.Config.DefaultCallTimeoutMillis
 	}
 	deadline := g.v.Clock + min(timeout, g.v.Config.MaxCallTimeoutMillis) + g.v.Config.CallGraceMillis
-	resource, _ := manifest.Resource(g.request.Args)
-	timer := g.v.setTimer(timers.Timer{
-		Deadline: deadline, Purpose: timers.CallDeadline, Agent: g.t.No, Tick: g.tick, Call: g.request.Call,
-	}, 0)
-	g.add(bus.CallRequested, &tools.RequestedBody{
-		Call: g.request.Call, Tool: g.request.Tool, Args: g.request.Args, Resource: resource,
-		Idempotent: manifest.Idempotent(g.request.Args), Deadline: deadline, Timer: g.v.Timers.Next + 1,
-	})
+	timer := g.v.setTimerIn(&j.bodies.timer, timers.Timer{
+		Deadline: deadline, Purpose: timers.CallDeadline, Agent: g.t.No, Tick: g.tick, Call: j.call,
+	}, g.timers)
+	g.timers++
+	g.calls++
+	j.bodies.requested = tools.RequestedBody{
+		Call: j.call, Tool: j.request.Tool, Args: j.request.Args, Resource: j.resource,
+		Idempotent: j.manifest.Idempotent(j.request.Args), Deadline: deadline, Timer: timerID(timer),
+	}
+	g.add(bus.CallRequested, &j.bodies.requested)
 	g.out.Add(timer)
 }
 
-func (g *gate) lifecycle(from lifecycle.State, trigger lifecycle.Trigger, caller lifecycle.Caller) {
+// setTimer makes the record of a timer of this tick.
+func (g *gate) setTimer(timer timers.Timer) bus.Record {
+	timer.Agent, timer.Tick = g.t.No, g.tick
+	record := g.v.setTimer(timer, g.timers)
+	g.timers++
+	return record
+}
+
+func (g *gate) transition(from lifecycle.State, trigger lifecycle.Trigger, caller lifecycle.Caller) {
 	g.out.Add(transition(g.t, from, trigger, caller, cause{tick: g.tick}))
-}
-
-func (g *gate) add(kind bus.Kind, body bus.Body) {
-	g.out.Add(bus.Record{Kind: kind, Agent: g.t.No, Tick: g.tick, Body: body})
-}
-
-// resolve ends a call: what came of it, its delivery, and row 7, which is the
-// scheduler's (LC-6). The agent is WAITING.
-func resolve(t Target, tick uint64, tool string, a execution.Answer, millis int64, out *bus.Batch) {
-	kind := bus.ActionExecuted
-	if !a.OK {
-		kind = bus.ActionFailed
-	}
-	out.Add(bus.Record{Kind: kind, Agent: t.No, Tick: tick, Body: &tools.ActionBody{
-		Call: a.Call, Tool: tool, Code: a.Code, Message: a.Message, Millis: millis,
-	}})
-	out.Add(bus.Record{Kind: bus.ResultDelivered, Agent: t.No, Tick: tick, Body: &execution.DeliveredBody{Answer: a}})
-	out.Add(transition(t, lifecycle.Waiting, lifecycle.Resume, lifecycle.Scheduler, cause{tick: tick}))
 }

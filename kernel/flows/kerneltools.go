@@ -1,9 +1,9 @@
 package flows
 
 import (
-	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/timers"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
@@ -13,30 +13,40 @@ import (
 //	uuid.new            → text, a UUID that no other call gets
 //	random.int min max  → integer, min ≤ n ≤ max
 //	timer.sleep ms      → null, once the kernel clock has moved on by ms
-func (g *gate) kernelTool() {
-	id, call := g.t.Row.Identity.ID, g.request.Call
-	switch g.request.Tool {
+//	mailbox.receive     → the oldest message, once there is one
+//	memory.*, shared.*  → see memory.go
+//	agent.*             → see children.go; agent.delegate in delegate.go
+func (g *gate) kernelTool(j *judgement) {
+	id, call := g.t.Row.Identity.ID, j.call
+	switch tool := j.request.Tool; tool {
 	case "clock.now":
-		g.ok(value.AppendInt(nil, g.v.Clock))
+		g.succeed(call, tool, value.AppendInt(nil, g.v.Clock))
 	case "uuid.new":
-		g.ok(value.AppendString(nil, FormatID(derived(id, g.tick, uint64(call)))))
+		g.succeed(call, tool, value.AppendString(nil, FormatID(derived(id, g.tick, uint64(call)))))
 	case "random.int":
-		g.randomInt()
+		g.randomInt(j)
 	case "timer.sleep":
-		g.sleep()
+		g.sleep(j)
+	case receiveTool:
+		g.receive(j)
 	default:
-		panic("flows: a kernel tool without an answer")
+		switch j.manifest.Family {
+		case tools.Memory:
+			g.memoryTool(j)
+		case tools.Agent:
+			g.agentTool(j)
+		default:
+			panic("flows: a kernel tool without an answer")
+		}
 	}
 }
 
-func (g *gate) ok(v value.Raw) { g.answer(execution.Answer{OK: true, Value: v}) }
-
-func (g *gate) badArgs(rule string) {
-	g.answer(execution.Answer{Code: failure.ToolArgsInvalid, Message: rule})
+func (g *gate) badArgs(j *judgement, rule string) {
+	g.refuse(j.call, j.request.Tool, &failure.Failure{Code: failure.ToolArgsInvalid, Message: rule})
 }
 
-func (g *gate) intArg(name string) (int64, bool) {
-	raw, ok := g.request.Args.Get(name)
+func (j *judgement) intArg(name string) (int64, bool) {
+	raw, ok := j.request.Args.Get(name)
 	if !ok {
 		return 0, false
 	}
@@ -45,32 +55,30 @@ func (g *gate) intArg(name string) (int64, bool) {
 
 // randomInt draws without bias: numbers that would favour the low end are
 // drawn again.
-func (g *gate) randomInt() {
-	low, okLow := g.intArg("min")
-	high, okHigh := g.intArg("max")
+func (g *gate) randomInt(j *judgement) {
+	low, okLow := j.intArg("min")
+	high, okHigh := j.intArg("max")
 	if !okLow || !okHigh || low > high {
-		g.badArgs("random.int takes integers min and max, min not above max")
+		g.badArgs(j, "random.int takes integers min and max, min not above max")
 		return
 	}
 	span := uint64(high-low) + 1 // at most 2^54+1: no overflow within the value model
 	limit := ^uint64(0) - ^uint64(0)%span
 	for nth := uint64(0); ; nth++ {
-		n := random(g.v.Config.Seed, g.t.Row.Identity.ID, g.tick, g.request.Call, nth)
+		n := random(g.v.Config.Seed, g.t.Row.Identity.ID, g.tick, j.call, nth)
 		if n < limit {
-			g.ok(value.AppendInt(nil, low+int64(n%span)))
+			g.succeed(j.call, j.request.Tool, value.AppendInt(nil, low+int64(n%span)))
 			return
 		}
 	}
 }
 
 // sleep leaves the agent WAITING until its timer is due.
-func (g *gate) sleep() {
-	millis, ok := g.intArg("ms")
-	if !ok || millis < 0 || millis > g.v.Config.MaxCallTimeoutMillis {
-		g.badArgs("timer.sleep takes an integer ms from 0 to max_call_timeout_ms")
+func (g *gate) sleep(j *judgement) {
+	millis, ok := j.intArg("ms")
+	if !ok || millis < 0 || millis > g.v.Config.MaxWaitMillis {
+		g.badArgs(j, "timer.sleep takes an integer ms from 0 to max_wait_ms")
 		return
 	}
-	g.out.Add(g.v.setTimer(timers.Timer{
-		Deadline: g.v.Clock + millis, Purpose: timers.SleepOver, Agent: g.t.No, Tick: g.tick, Call: g.request.Call,
-	}, 0))
+	g.out.Add(g.setTimer(timers.Timer{Deadline: g.v.Clock + millis, Purpose: timers.SleepOver, Call: j.call}))
 }

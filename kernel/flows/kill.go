@@ -15,29 +15,36 @@ func Kill(v View, cmd *event.Kill, out *bus.Batch) (Target, *Refusal) {
 	if refusal != nil {
 		return Target{}, refusal
 	}
-	state := t.Row.Lifecycle.State
-	path := lifecycle.KillPath(state)
-	if path == nil {
+	if lifecycle.KillPath(t.Row.Lifecycle.State) == nil {
 		return t, rejected(t, 0, lifecycle.Client)
 	}
 	if refusal := v.checkRun(nil, cmd.Reason); refusal != nil {
 		return t, refusal
 	}
-	f := &failure.Failure{Code: failure.Killed, Message: "the agent was killed"}
-	tick := uint64(0)
+	v.end(t, killed, cmd.Reason, out)
+	return t, nil
+}
+
+var killed = &failure.Failure{Code: failure.Killed, Message: "the agent was killed"}
+
+// end is the composite that ends an agent from whatever state it is in, by the
+// rows of LC-4: killed, or revoked (LC-10). What it waits for is withdrawn.
+func (v View) end(t Target, f *failure.Failure, reason string, out *bus.Batch) {
+	state := t.Row.Lifecycle.State
+	tick := v.tickOf(t)
 	steps := uint32(0)
 	if current := t.Row.Execution.Current; current != nil {
-		tick, steps = current.Seq, current.Steps
+		steps = current.Steps
 	}
 	v.withdraw(t, out)
 	clearOwn(t, out)
+	v.tornOff(t, out)
 	out.Add(bus.Record{Kind: bus.TickFailed, Agent: t.No, Tick: tick, Body: &execution.FailedBody{Steps: steps, Failure: *f}})
 	why := failed(tick, f)
-	why.reason = cmd.Reason
-	for _, trigger := range path {
+	why.reason = reason
+	for _, trigger := range lifecycle.KillPath(state) {
 		actor := lifecycle.Actor(state, trigger)
 		out.Add(transition(t, state, trigger, actor, why))
 		state, _ = lifecycle.Decide(state, trigger, actor)
 	}
-	return t, nil
 }

@@ -3,8 +3,6 @@ package flows
 import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/execution"
-	"github.com/omnikernel/omnikernel/kernel/failure"
-	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/timers"
@@ -16,49 +14,17 @@ import (
 func Schedule(v View, made bus.Record, out *bus.Batch) {
 	row := v.Agents.Get(made.Agent)
 	active := row.Lifecycle.State == lifecycle.Active
+	runnable := row.Execution.Runnable()
+	if row.Lifecycle.State == lifecycle.Completing {
+		// The last tick, or its continuation (LC-5).
+		active = row.Identity.Teardown != 0 && !row.Execution.Torn
+		runnable = row.Execution.Current == nil || runnable
+	}
 	switch place := row.Execution.Place; {
-	case active && place == 0 && row.Execution.Runnable():
+	case active && place == 0 && runnable:
 		out.Add(bus.Record{Kind: bus.TickScheduled, Agent: made.Agent, Body: &execution.PlaceBody{Place: v.Running.Next + 1}})
 	case !active && place != 0:
 		out.Add(bus.Record{Kind: bus.TickFrozen, Agent: made.Agent, Body: &execution.PlaceBody{Place: place}})
-	}
-}
-
-// Fault reacts to TickFailed: what the failure's class does to the agent
-// (FA-1 … FA-4). A policy violation leaves it ACTIVE; Finish decides what
-// comes next.
-func Fault(v View, made bus.Record, out *bus.Batch) {
-	body, ok := made.Body.(*execution.FailedBody)
-	row := v.Agents.Get(made.Agent)
-	if !ok || row.Lifecycle.State != lifecycle.Active {
-		return
-	}
-	t := Target{made.Agent, row}
-	switch body.Failure.Class() {
-	case failure.Transient, failure.Permanent:
-		out.Add(transition(t, lifecycle.Active, lifecycle.Error, lifecycle.Kernel, failed(made.Tick, &body.Failure)))
-	case failure.InvariantBreach:
-		out.Add(transition(t, lifecycle.Active, lifecycle.Breach, lifecycle.Kernel, failed(made.Tick, &body.Failure)))
-	}
-}
-
-// Finish reacts to the end of a tick: a task agent with nothing left to do is
-// complete (LC-11, FA-3).
-func Finish(v View, made bus.Record, out *bus.Batch) {
-	row := v.Agents.Get(made.Agent)
-	if row.Lifecycle.State == lifecycle.Active && row.Identity.Mode == identity.Task && row.Execution.Idle() {
-		t := Target{made.Agent, row}
-		out.Add(transition(t, lifecycle.Active, lifecycle.Complete, lifecycle.Kernel, cause{tick: made.Tick}))
-	}
-}
-
-// Teardown reacts to Lifecycle: an agent that is COMPLETING and has nothing to
-// tear down is done (row 11).
-func Teardown(v View, made bus.Record, out *bus.Batch) {
-	row := v.Agents.Get(made.Agent)
-	if row.Lifecycle.State == lifecycle.Completing {
-		t := Target{made.Agent, row}
-		out.Add(transition(t, lifecycle.Completing, lifecycle.TeardownOK, lifecycle.Kernel, cause{tick: made.Tick}))
 	}
 }
 
@@ -72,13 +38,17 @@ func Release(v View, made bus.Record, out *bus.Batch) {
 	}
 	t := Target{made.Agent, row}
 	v.withdraw(t, out)
+	clearToken(t, out)
+	if row.Memory.Snapshot != nil {
+		out.Add(bus.Record{Kind: bus.SnapshotDropped, Agent: t.No, Body: execution.Empty{}})
+	}
 	var lost interning.Lost
 	hold := func(program uint32) {
 		if program != row.Identity.Program {
 			lost.Numbers = append(lost.Numbers, program)
 		}
 	}
-	if row.Execution.Current != nil {
+	if tick := row.Execution.Current; tick != nil && !tick.Teardown {
 		hold(row.Execution.Current.Program)
 	}
 	for i := range row.Execution.Queue {

@@ -5,6 +5,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
@@ -21,7 +22,8 @@ func Result(v View, r *event.Result, out *bus.Batch) *Refusal {
 	}
 	t := Target{r.Agent, v.Agents.Get(r.Agent)}
 	out.Add(clearTimer(t.No, call.Deadline, call.Timer, false))
-	resolve(t, r.Tick, call.Tool, v.accept(r), r.Millis, out)
+	s := v.settling(t, out)
+	s.settle(call.Tool, v.accept(r), r.Millis)
 	return nil
 }
 
@@ -69,20 +71,24 @@ func Dispatch(v View, d *event.Dispatched, out *bus.Batch) *Refusal {
 	case call.Dispatched != 0:
 		return refuse(failure.AlreadyExists, "call", "the call was dispatched before: it is not run twice")
 	}
+	// Authority is tested where it is used: a token or a grant that was revoked
+	// since the request was judged does not reach the tool (TO-5, LC-10).
+	effect, evaluation := v.authority(d.Agent, ActionToolCall, call.Resource)
+	code, void := v.void(d.Agent)
+	if effect == permissions.Deny || void {
+		t := Target{d.Agent, v.Agents.Get(d.Agent)}
+		f := denied(ActionToolCall, call.Resource)
+		if void {
+			f = voided(code)
+		}
+		s := v.settling(t, out)
+		s.add(bus.Deny, &evaluation)
+		out.Add(clearTimer(t.No, call.Deadline, call.Timer, false))
+		s.refuse(d.Call, call.Tool, f)
+		return nil
+	}
 	out.Add(bus.Record{Kind: bus.CallDispatched, Agent: d.Agent, Tick: d.Tick, Body: &tools.DispatchedBody{
 		Call: d.Call, Node: d.Node, Term: d.Term,
 	}})
 	return nil
-}
-
-// withdraw resolves every pending call of an agent as WITHDRAWN, without
-// delivering anything.
-func (v View) withdraw(t Target, out *bus.Batch) {
-	v.Tools.OfAgent(t.No, func(c *tools.Call) bool {
-		out.Add(clearTimer(t.No, c.Deadline, c.Timer, false))
-		out.Add(bus.Record{Kind: bus.ActionFailed, Agent: t.No, Tick: c.Key.Tick, Body: &tools.ActionBody{
-			Call: c.Key.Call, Tool: c.Tool, Code: failure.Withdrawn, Message: "the agent left its wait",
-		}})
-		return true
-	})
 }

@@ -27,39 +27,46 @@ func Submit(v View, cmd *event.Submit, out *bus.Batch) (Target, *Refusal) {
 	if refusal := v.checkRun(cmd.Input, ""); refusal != nil {
 		return t, refusal
 	}
-	var in interner
 	program := t.Row.Identity.Program
 	switch {
 	case len(cmd.Program) > 0:
-		if refusal := v.checkProgram(t, cmd.Program); refusal != nil {
+		if program, refusal = v.submitted(t, cmd.Program, out); refusal != nil {
 			return t, refusal
-		}
-		body := ProgramBody(t.Row.Identity.Evaluator, cmd.Program)
-		if known, ok := v.Interned.Find(interning.DigestOf(interning.Program, body)); !ok || known.No != program {
-			program = in.add(v, interning.Program, body)
 		}
 	case program == 0:
 		return t, refuse(failure.NoInstruction, "program", "the agent has no program of its own: submit one")
-	}
-	if refusal := in.room(v); refusal != nil {
-		return t, refusal
-	}
-	if len(in.gains.Entries) > 0 {
-		out.Add(bus.Record{Kind: bus.Interned, Body: &in.gains})
 	}
 	out.Add(instruction(t, program, cmd.Input))
 	return t, nil
 }
 
-func (v View) checkProgram(t Target, program value.Raw) *Refusal {
+// submitted interns a program that comes with an instruction, unless it is the
+// agent's own.
+func (v View) submitted(t Target, program value.Raw, out *bus.Batch) (no uint32, _ *Refusal) {
 	if uint32(len(program)) > v.Config.MaxProgramBytes {
-		return refuse(failure.InvalidProgram, "program", "the program is larger than the kernel's max_program_bytes")
+		return 0, refuse(failure.InvalidProgram, "program", "the program is larger than the kernel's max_program_bytes")
 	}
-	name := t.Row.Identity.Evaluator
-	if _, known := v.Interned.Find(interning.DigestOf(interning.Program, ProgramBody(name, program))); known {
-		return nil // it compiled when it came in
+	var room typicalBody
+	gains := &interning.Gained{}
+	in := interner{gains: gains}
+	no = in.add(v, interning.Program, AppendProgramBody(room[:0], t.Row.Identity.Evaluator, program))
+	switch {
+	case no == t.Row.Identity.Program:
+		return no, nil
+	case in.fresh > 0: // what is known compiled when it came in
+		if refusal := v.checkProgram(t, program); refusal != nil {
+			return 0, refusal
+		}
 	}
-	eval, ok := v.Compiled.Evaluator(name)
+	if refusal := in.room(v); refusal != nil {
+		return 0, refusal
+	}
+	out.Add(bus.Record{Kind: bus.Interned, Body: gains})
+	return no, nil
+}
+
+func (v View) checkProgram(t Target, program value.Raw) *Refusal {
+	eval, ok := v.Compiled.Evaluator(t.Row.Identity.Evaluator)
 	if !ok {
 		return refuse(failure.InvalidProgram, "program", "this binary does not have the agent's evaluator")
 	}
@@ -72,7 +79,12 @@ func (v View) checkProgram(t Target, program value.Raw) *Refusal {
 // ProgramBody is how a program is interned: with the evaluator that it was
 // written for, since the digest must name both.
 func ProgramBody(evaluatorName string, program value.Raw) []byte {
-	return append(bus.AppendText(nil, evaluatorName), program...)
+	return AppendProgramBody(nil, evaluatorName, program)
+}
+
+// AppendProgramBody appends what ProgramBody gives.
+func AppendProgramBody(dst []byte, evaluatorName string, program value.Raw) []byte {
+	return append(bus.AppendText(dst, evaluatorName), program...)
 }
 
 // ParseProgramBody takes it apart.

@@ -2,10 +2,12 @@ package flows
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
@@ -19,11 +21,22 @@ func Fire(v View, timer timers.Timer, out *bus.Batch) {
 	case timers.CallDeadline:
 		v.callOver(t, timer, out)
 	case timers.SleepOver:
-		resolve(t, timer.Tick, "timer.sleep", execution.Answer{Call: timer.Call, OK: true, Value: value.Null}, 0, out)
+		s := v.settling(t, out)
+		s.succeed(timer.Call, "timer.sleep", value.Null)
+	case timers.ReceiveOver:
+		v.receiveOver(t, timer, out)
 	case timers.ResumableOver:
-		out.Add(transition(t, lifecycle.Resumable, lifecycle.Expire, lifecycle.Kernel, cause{reason: "not resumed in time"}))
+		v.expire(t, lifecycle.Kernel, cause{code: failure.Expired, class: failure.Permanent, reason: "not resumed in time"}, out)
 	case timers.RetentionOver:
-		archive(t, out)
+		v.archive(t, out)
+	case timers.BackoffOver:
+		v.recoverFault(t, lifecycle.FailureHandler, cause{tick: timer.Tick, reason: "after the backoff"}, out)
+	case timers.EscalationOver:
+		v.escalationOver(t, timer, out)
+	case timers.DelegationOver:
+		v.delegationOver(t, timer, out)
+	case timers.TokenOver:
+		v.tokenOver(t, out)
 	}
 }
 
@@ -36,29 +49,74 @@ func (v View) callOver(t Target, timer timers.Timer, out *bus.Batch) {
 		return
 	}
 	if call.Dispatched != 0 {
-		resolve(t, timer.Tick, call.Tool, execution.Answer{
-			Call: timer.Call, Code: failure.OutcomeUnknown, Message: "the call was dispatched and its result never came: it may or may not have happened",
-		}, 0, out)
+		s := v.settling(t, out)
+		s.refuse(timer.Call, call.Tool, &failure.Failure{
+			Code: failure.OutcomeUnknown, Message: "the call was dispatched and its result never came: it may or may not have happened",
+		})
 		return
 	}
-	f := failure.Failure{Code: failure.WaitTimeout, Message: "the wait for " + call.Tool + " passed its deadline"}
-	out.Add(bus.Record{Kind: bus.ActionFailed, Agent: t.No, Tick: timer.Tick, Body: &tools.ActionBody{
-		Call: timer.Call, Tool: call.Tool, Code: f.Code, Message: f.Message,
+	v.waitOver(t, timer.Tick, call.Tool, timer.Call, out)
+}
+
+// delegationOver ends the wait for children. A parent that is busy with what
+// one of them asked for is not WAITING for them now: then their time is over,
+// and it finds them so when it waits again (LC-12).
+func (v View) delegationOver(t Target, timer timers.Timer, out *bus.Batch) {
+	if t.Row.Lifecycle.State == lifecycle.Waiting && t.Row.Execution.Current.Wait(timer.Call) != nil {
+		v.waitOver(t, timer.Tick, execution.Delegate, timer.Call, out)
+		return
+	}
+	out.Add(bus.Record{Kind: bus.RequestCancelled, Agent: t.No, Tick: timer.Tick, Body: &delegation.RequestCancelled{
+		Tick: timer.Tick, Call: timer.Call, Code: failure.WaitTimeout,
 	}})
-	out.Add(bus.Record{Kind: bus.TickFailed, Agent: t.No, Tick: timer.Tick, Body: &execution.FailedBody{
-		Steps: t.Row.Execution.Current.Steps, Failure: f,
+}
+
+// waitOver is row 8: a wait has passed its deadline. Whatever else the agent
+// waited for is withdrawn (LC-12).
+func (v View) waitOver(t Target, tick uint64, tool string, call uint32, out *bus.Batch) {
+	if t.Row.Lifecycle.State != lifecycle.Waiting || t.Row.Execution.Current.Wait(call) == nil {
+		return
+	}
+	f := &failure.Failure{Code: failure.WaitTimeout, Message: "the wait for " + tool + " passed its deadline"}
+	out.Add(bus.Record{Kind: bus.ActionFailed, Agent: t.No, Tick: tick, Body: &tools.ActionBody{
+		Call: call, Tool: tool, Code: f.Code, Message: f.Message,
 	}})
-	out.Add(transition(t, lifecycle.Waiting, lifecycle.Timeout, lifecycle.Scheduler, failed(timer.Tick, &f)))
+	v.withdrawCalls(t, call, out)
+	if open, ok := v.Delegation.Get(t.No, tick, call); ok {
+		fired := *open
+		fired.Timer = 0 // its timer is what brought us here
+		v.cancel(t, &fired, failure.Killed, out)
+	}
+	out.Add(bus.Record{Kind: bus.TickFailed, Agent: t.No, Tick: tick, Body: &execution.FailedBody{
+		Steps: t.Row.Execution.Current.Steps, Failure: *f,
+	}})
+	out.Add(transition(t, lifecycle.Waiting, lifecycle.Timeout, lifecycle.Scheduler, v.faulted(t, tick, f)))
 }
 
 // archive shrinks a TERMINATED agent's row to its tombstone (LC-8).
-func archive(t Target, out *bus.Batch) {
+// While a parent still waits for the answers of its children, they stay.
+func (v View) archive(t Target, out *bus.Batch) {
+	if d := &t.Row.Delegation; d.Parent != 0 {
+		if _, open := v.Delegation.Get(d.Parent, d.Tick, d.Call); open {
+			out.Add(v.setTimer(timers.Timer{
+				Deadline: v.Clock + v.Config.RetentionMillis, Purpose: timers.RetentionOver, Agent: t.No,
+			}, 0))
+			return
+		}
+	}
+
 	id := &t.Row.Identity
 	var lost interning.Lost
-	for _, no := range [...]uint32{id.Program, id.Grants, id.Labels, id.Env} {
+	for _, no := range [...]uint32{id.Program, id.Teardown, id.Grants, id.Labels, id.Env} {
 		if no != 0 {
 			lost.Numbers = append(lost.Numbers, no)
 		}
+	}
+	if now := t.Row.Permissions.Grants; now != 0 && now != id.Grants {
+		lost.Numbers = append(lost.Numbers, now) // after a grant was revoked
+	}
+	if t.Row.Memory.Keys > 0 || t.Row.Memory.Undo != nil {
+		out.Add(bus.Record{Kind: bus.MemoryReleased, Agent: t.No, Body: &memory.Released{Keys: t.Row.Memory.Keys, Bytes: t.Row.Memory.Bytes}})
 	}
 	out.Add(bus.Record{Kind: bus.AgentArchived, Agent: t.No, Body: execution.Empty{}})
 	if len(lost.Numbers) > 0 {

@@ -2,6 +2,7 @@ package flows
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -24,7 +25,7 @@ func Trigger(v View, cmd *event.Trigger, caller lifecycle.Caller, out *bus.Batch
 		return Target{}, refusal
 	}
 	from := t.Row.Lifecycle.State
-	if _, ok := lifecycle.Decide(from, trigger, caller); !ok {
+	if !v.possible(t, trigger, caller) {
 		return t, rejected(t, trigger, caller)
 	}
 	if refusal := v.checkRun(cmd.Input, cmd.Reason); refusal != nil {
@@ -33,6 +34,9 @@ func Trigger(v View, cmd *event.Trigger, caller lifecycle.Caller, out *bus.Batch
 	if len(cmd.Input) > 0 && trigger != lifecycle.Spawn {
 		return t, refuse(failure.InvalidArgument, "input", "only spawn takes an input: use submit to add work later")
 	}
+	if cmd.Force && trigger != lifecycle.Suspend {
+		return t, refuse(failure.InvalidArgument, "force", "only suspend can be forced")
+	}
 	why := cause{reason: cmd.Reason}
 	switch {
 	case trigger == lifecycle.Spawn:
@@ -40,17 +44,37 @@ func Trigger(v View, cmd *event.Trigger, caller lifecycle.Caller, out *bus.Batch
 	case trigger == lifecycle.Activate:
 		return t, activate(t, caller, why, out)
 	case trigger == lifecycle.Suspend:
-		out.Add(transition(t, from, trigger, caller, why))
-		out.Add(v.setTimer(timers.Timer{
-			Deadline: v.Clock + v.Config.ResumableTTLMillis, Purpose: timers.ResumableOver, Agent: t.No,
-		}, 0))
+		v.suspend(t, caller, cmd.Force, why, out)
 	case trigger == lifecycle.Recover:
-		return t, recoverFault(t, caller, why, out)
+		if refusal := recoverable(t); refusal != nil {
+			return t, refusal
+		}
+		clearOwn(t, out)
+		v.recoverFault(t, caller, why, out)
+	case trigger == lifecycle.Resume:
+		v.resume(t, caller, why, out)
+	case trigger == lifecycle.Expire:
+		clearOwn(t, out)
+		v.expire(t, caller, why, out)
 	default:
+		if trigger == lifecycle.Abandon {
+			v.tornOff(t, out)
+		}
 		clearOwn(t, out)
 		out.Add(transition(t, from, trigger, caller, why))
 	}
 	return t, nil
+}
+
+// possible asks the table. A WAITING agent may be told to suspend once, by whom
+// row 6 allows it: that is taken right after row 7 (LC-13).
+func (v View) possible(t Target, trigger lifecycle.Trigger, caller lifecycle.Caller) bool {
+	from := t.Row.Lifecycle.State
+	if from == lifecycle.Waiting && trigger == lifecycle.Suspend && t.Row.Lifecycle.Suspending == 0 {
+		from = lifecycle.Active
+	}
+	_, ok := lifecycle.Decide(from, trigger, caller)
+	return ok
 }
 
 // rejected is LC-2: recorded with from, trigger and caller, nothing changed.
@@ -79,18 +103,57 @@ func (v View) spawnCommand(t Target, input value.Raw, caller lifecycle.Caller, w
 	if program == 0 && len(input) > 0 {
 		return refuse(failure.NoInstruction, "input", "the agent has no program that could take an input")
 	}
-	v.spawn(t, t.Row.Identity.Grants, caller, why, out)
+	id := &t.Row.Identity
+	v.spawn(t, &identity.Defined{ID: id.ID, Grants: id.Grants, MaxDepth: id.MaxDepth, TTLMillis: id.TTLMillis}, caller, why, out)
 	if program != 0 {
 		out.Add(instruction(t, program, input))
 	}
 	return nil
 }
 
-func (v View) spawn(t Target, grants uint32, caller lifecycle.Caller, why cause, out *bus.Batch) {
+// spawn is row 1 of a root agent: a queue, a reserved place, its grants, and a
+// token for them (DE-1).
+func (v View) spawn(t Target, d *identity.Defined, caller lifecycle.Caller, why cause, out *bus.Batch) {
+	expires := int64(0)
+	if d.TTLMillis > 0 {
+		expires = v.Clock + d.TTLMillis
+	}
+	v.spawnWith(t, tokenOf(d.ID, d.Grants, d.MaxDepth, expires), caller, why, 0, out)
+}
+
+// tokenOf is the token of an agent. There is one an agent, so its id follows
+// from the agent's (EV-10).
+func tokenOf(id identity.ID, grants, depth uint32, expires int64) delegation.TokenIssued {
+	return delegation.TokenIssued{Token: TokenID(id), Grants: grants, Depth: depth, Expires: expires}
+}
+
+// TokenID is the id of an agent's token.
+func TokenID(agent identity.ID) identity.ID { return derived(agent, 0) }
+
+// spawnWith issues the token first (INV-13). timers is how many timers the
+// batch sets before it; it returns how many there are then.
+func (v View) spawnWith(t Target, token delegation.TokenIssued, caller lifecycle.Caller, why cause, timers uint64, out *bus.Batch) uint64 {
+	var timer bus.Record
+	if token.Expires > 0 {
+		timer = v.tokenTimer(t, token.Expires, timers)
+		token.Timer = timerID(timer)
+		timers++
+	}
+	out.Add(bus.Record{Kind: bus.TokenIssued, Agent: t.No, Body: &token})
+	if timer.Body != nil {
+		out.Add(timer)
+	}
 	out.Add(transition(t, lifecycle.Defined, lifecycle.Spawn, caller, why))
 	out.Add(bus.Record{Kind: bus.QueueAllocated, Agent: t.No, Body: execution.Empty{}})
-	out.Add(bus.Record{Kind: bus.GrantsAssigned, Agent: t.No, Body: &permissions.Assigned{Grants: grants}})
+	out.Add(bus.Record{Kind: bus.GrantsAssigned, Agent: t.No, Body: &permissions.Assigned{Grants: token.Grants}})
+	return timers
 }
+
+func (v View) tokenTimer(t Target, expires int64, before uint64) bus.Record {
+	return v.setTimer(timers.Timer{Deadline: expires, Purpose: timers.TokenOver, Agent: t.No}, before)
+}
+
+func timerID(set bus.Record) uint64 { return set.Body.(*timers.Set).Timer.ID }
 
 func instruction(t Target, program uint32, input value.Raw) bus.Record {
 	if len(input) == 0 {
@@ -105,19 +168,5 @@ func activate(t Target, caller lifecycle.Caller, why cause, out *bus.Batch) *Ref
 		return refuseHint(failure.NoInstruction, "agent", "a task agent needs an instruction before it is activated", "add one with: omni agent submit "+FormatID(t.Row.Identity.ID)+" -f FILE")
 	}
 	out.Add(transition(t, lifecycle.Spawned, lifecycle.Activate, caller, why))
-	return nil
-}
-
-// recoverFault is rows 12 and 14: the failed tick goes back to its recovery
-// checkpoint and runs again, with the same tickSeq (FA-1).
-func recoverFault(t Target, caller lifecycle.Caller, why cause, out *bus.Batch) *Refusal {
-	if t.Row.Lifecycle.Fault != failure.Transient {
-		return refuseHint(failure.NotRecoverable, "agent", "the fault is "+t.Row.Lifecycle.Fault.String()+": only a TRANSIENT one can be recovered", "end the agent with: omni agent abandon "+FormatID(t.Row.Identity.ID))
-	}
-	out.Add(transition(t, lifecycle.Faulted, lifecycle.Recover, caller, why))
-	if tick := t.Row.Execution.Current; tick != nil {
-		out.Add(bus.Record{Kind: bus.TickRestored, Agent: t.No, Tick: tick.Seq, Body: execution.Empty{}})
-	}
-	out.Add(transition(t, lifecycle.Recovering, lifecycle.RecoverySuccess, lifecycle.Kernel, why))
 	return nil
 }

@@ -62,13 +62,19 @@ func (v View) target(id string) (Target, *Refusal) {
 // transition is the record of one row of the table, taken as the table says.
 // The caller has asked lifecycle.Decide.
 func transition(t Target, from lifecycle.State, trigger lifecycle.Trigger, caller lifecycle.Caller, why cause) bus.Record {
+	return transitionIn(new(lifecycle.Event), t, from, trigger, caller, why)
+}
+
+// transitionIn is transition with a body that was allocated with others.
+func transitionIn(body *lifecycle.Event, t Target, from lifecycle.State, trigger lifecycle.Trigger, caller lifecycle.Caller, why cause) bus.Record {
 	to, ok := lifecycle.Decide(from, trigger, caller)
 	if !ok {
 		panic("flows: a transition that the table does not allow was decided")
 	}
-	return bus.Record{Kind: bus.Lifecycle, Agent: t.No, Tick: why.tick, Body: &lifecycle.Event{
+	*body = lifecycle.Event{
 		From: from, To: to, Trigger: trigger, Caller: caller, Code: why.code, Class: why.class, Reason: why.reason,
-	}}
+	}
+	return bus.Record{Kind: bus.Lifecycle, Agent: t.No, Tick: why.tick, Body: body}
 }
 
 // cause is why a transition is taken.
@@ -86,8 +92,14 @@ func failed(tick uint64, f *failure.Failure) cause {
 // setTimer is the record of a new timer. Several in one batch pass the number
 // that were set before in it.
 func (v View) setTimer(t timers.Timer, before uint64) bus.Record {
+	return v.setTimerIn(new(timers.Set), t, before)
+}
+
+// setTimerIn is setTimer with a body that was allocated with others.
+func (v View) setTimerIn(body *timers.Set, t timers.Timer, before uint64) bus.Record {
 	t.ID = v.Timers.Next + 1 + before
-	return bus.Record{Kind: bus.TimerSet, Agent: t.Agent, Tick: t.Tick, Body: &timers.Set{Timer: t}}
+	body.Timer = t
+	return bus.Record{Kind: bus.TimerSet, Agent: t.Agent, Tick: t.Tick, Body: body}
 }
 
 func clearTimer(agent uint32, deadline int64, id uint64, fired bool) bus.Record {

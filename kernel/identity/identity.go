@@ -4,11 +4,14 @@ import (
 	"bytes"
 
 	"github.com/omnikernel/omnikernel/kernel/bus"
-	"github.com/tidwall/btree"
+	"github.com/omnikernel/omnikernel/kernel/table"
 )
 
 // ID is an agent's UUID.
 type ID [16]byte
+
+// Compare orders identifiers bytewise.
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // Mode says when an agent is done (LC-11). Numbers are part of the log format.
 type Mode uint8
@@ -46,43 +49,31 @@ type Row struct {
 	Grants    uint32
 	Labels    uint32
 	Env       uint32
+	Teardown  uint32
+	MaxDepth  uint32 // of the token that spawn issues (DE-1)
+	TTLMillis int64  // … and its lifetime; 0 for ever
 	DefinedAt int64  // kernel clock, Unix milliseconds
 	Seq       uint64 // busSeq of the definition
 }
 
 // Tables is the module's state beside the rows: numbers by UUID.
 type Tables struct {
-	byID *btree.BTreeG[named]
-}
-
-type named struct {
-	id ID
-	no uint32
-}
-
-func less(a, b named) bool { return bytes.Compare(a.id[:], b.id[:]) < 0 }
-
-// New returns empty tables.
-func New() Tables {
-	return Tables{byID: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true, Degree: 8})}
+	byID table.Sorted[ID, uint32]
 }
 
 // Publish returns an immutable copy.
-func (t *Tables) Publish() Tables { return Tables{byID: t.byID.Copy()} }
+func (t *Tables) Publish() Tables { return Tables{byID: t.byID.Publish()} }
 
 // Find returns the number of the agent with that UUID.
-func (t *Tables) Find(id ID) (no uint32, ok bool) {
-	found, ok := t.byID.Get(named{id: id})
-	return found.no, ok
-}
+func (t *Tables) Find(id ID) (no uint32, ok bool) { return t.byID.Get(id) }
 
 // From yields agents in UUID order, from id on.
 func (t *Tables) From(id ID, yield func(ID, uint32) bool) {
-	t.byID.Ascend(named{id: id}, func(n named) bool { return yield(n.id, n.no) })
+	t.byID.From(id, yield)
 }
 
 // Load puts an agent back from a snapshot.
-func (t *Tables) Load(id ID, no uint32) { t.byID.Set(named{id, no}) }
+func (t *Tables) Load(id ID, no uint32) { t.byID.Set(id, no) }
 
 // Defined is the body of an AgentDefined record; the record's Agent is the
 // number given.
@@ -95,6 +86,9 @@ type Defined struct {
 	Grants    uint32
 	Labels    uint32
 	Env       uint32
+	Teardown  uint32
+	MaxDepth  uint32
+	TTLMillis int64
 }
 
 // AppendTo writes the body's log form.
@@ -106,7 +100,10 @@ func (b *Defined) AppendTo(dst []byte) []byte {
 	dst = bus.AppendUint(dst, uint64(b.Program))
 	dst = bus.AppendUint(dst, uint64(b.Grants))
 	dst = bus.AppendUint(dst, uint64(b.Labels))
-	return bus.AppendUint(dst, uint64(b.Env))
+	dst = bus.AppendUint(dst, uint64(b.Env))
+	dst = bus.AppendUint(dst, uint64(b.Teardown))
+	dst = bus.AppendUint(dst, uint64(b.MaxDepth))
+	return bus.AppendInt(dst, b.TTLMillis)
 }
 
 // DecodeDefined reads the body of an AgentDefined record.
@@ -116,6 +113,7 @@ func DecodeDefined(raw []byte) (*Defined, bool) {
 	d.Fixed(b.ID[:])
 	b.Name, b.Evaluator, b.Mode = d.Text(), d.Text(), Mode(d.Byte())
 	b.Program, b.Grants, b.Labels, b.Env = d.Uint32(), d.Uint32(), d.Uint32(), d.Uint32()
+	b.Teardown, b.MaxDepth, b.TTLMillis = d.Uint32(), d.Uint32(), d.Int()
 	return b, d.Done()
 }
 
@@ -124,14 +122,15 @@ func (t *Tables) Apply(row *Row, no uint32, at bus.At, b *Defined) {
 	*row = Row{
 		ID: b.ID, Name: b.Name, Evaluator: b.Evaluator, Mode: b.Mode,
 		Program: b.Program, Grants: b.Grants, Labels: b.Labels, Env: b.Env,
+		Teardown: b.Teardown, MaxDepth: b.MaxDepth, TTLMillis: b.TTLMillis,
 		DefinedAt: at.Now, Seq: at.Seq,
 	}
-	t.byID.Set(named{b.ID, no})
+	t.byID.Set(b.ID, no)
 }
 
 // ApplyArchived shrinks the row to its tombstone: who it was, and where its
 // definition stands in the log.
 func (r *Row) ApplyArchived() {
 	r.Archived = true
-	r.Program, r.Grants, r.Labels, r.Env = 0, 0, 0, 0
+	r.Program, r.Grants, r.Labels, r.Env, r.Teardown = 0, 0, 0, 0, 0
 }

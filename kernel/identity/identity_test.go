@@ -12,7 +12,7 @@ import (
 // Agents are found by their UUID and listed in its order; a published copy
 // does not see later ones.
 func TestRegistry(t *testing.T) {
-	tables := identity.New()
+	tables := identity.Tables{}
 	rows := make([]identity.Row, 4)
 	for no, first := range map[uint32]byte{1: 9, 2: 3, 3: 7} {
 		tables.Apply(&rows[no], no, bus.At{Seq: uint64(no), Now: 5}, &identity.Defined{ID: identity.ID{first}, Name: "a", Mode: identity.Task})

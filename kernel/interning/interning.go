@@ -1,10 +1,12 @@
 package interning
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 
 	"github.com/omnikernel/omnikernel/kernel/bus"
-	"github.com/tidwall/btree"
+	"github.com/omnikernel/omnikernel/kernel/table"
 )
 
 // Class says what a body is. Numbers are part of the log format.
@@ -21,21 +23,23 @@ const (
 // Digest names a body: SHA-256 over its class and its bytes.
 type Digest [sha256.Size]byte
 
+// Compare orders digests bytewise.
+func (d Digest) Compare(other Digest) int { return bytes.Compare(d[:], other[:]) }
+
 // DigestOf computes the name of a body.
 func DigestOf(class Class, body []byte) Digest {
 	h := sha256.New()
 	h.Write([]byte{byte(class)})
 	h.Write(body)
-	return Digest(h.Sum(nil))
+	var d Digest
+	h.Sum(d[:0])
+	return d
 }
 
-// Entry is one interned body. It is immutable but for Users, which the table
-// replaces together with the entry.
+// Entry is one interned body. It is immutable: how many use it is kept beside.
 type Entry struct {
-	_      struct{} `cbor:",toarray"`
 	No     uint32
 	Class  Class
-	Users  uint32
 	Digest Digest
 	Body   []byte
 }
@@ -44,19 +48,35 @@ type Entry struct {
 type Tables struct {
 	Next     uint32 // the next number
 	Bytes    uint64 // sum of the bodies' lengths
-	byNo     btree.Map[uint32, *Entry]
-	byDigest btree.Map[string, uint32]
+	byNo     table.Sorted[number, counted]
+	byDigest table.Sorted[Digest, *Entry]
+}
+
+type number uint32
+
+// Compare orders numbers.
+func (n number) Compare(other number) int { return cmp.Compare(n, other) }
+
+type counted struct {
+	*Entry
+	users uint32
 }
 
 // Publish returns an immutable copy.
 func (t *Tables) Publish() Tables {
-	return Tables{Next: t.Next, Bytes: t.Bytes, byNo: *t.byNo.Copy(), byDigest: *t.byDigest.Copy()}
+	return Tables{Next: t.Next, Bytes: t.Bytes, byNo: t.byNo.Publish(), byDigest: t.byDigest.Publish()}
 }
 
 // Get finds an entry by its number; nil for 0 or an unknown number.
 func (t *Tables) Get(no uint32) *Entry {
-	e, _ := t.byNo.Get(no)
-	return e
+	e, _ := t.byNo.Get(number(no))
+	return e.Entry
+}
+
+// Users is how often an entry is used; 0 for an unknown number.
+func (t *Tables) Users(no uint32) uint32 {
+	e, _ := t.byNo.Get(number(no))
+	return e.users
 }
 
 // Body of an entry; nil for 0.
@@ -68,23 +88,17 @@ func (t *Tables) Body(no uint32) []byte {
 }
 
 // Find looks a body up by digest.
-func (t *Tables) Find(d Digest) (*Entry, bool) {
-	no, ok := t.byDigest.Get(string(d[:]))
-	if !ok {
-		return nil, false
-	}
-	return t.Get(no), true
-}
+func (t *Tables) Find(d Digest) (*Entry, bool) { return t.byDigest.Get(d) }
 
-// All yields the entries in order of their numbers.
-func (t *Tables) All(yield func(*Entry) bool) {
-	t.byNo.Scan(func(_ uint32, e *Entry) bool { return yield(e) })
+// All yields the entries in order of their numbers, with their users.
+func (t *Tables) All(yield func(e *Entry, users uint32) bool) {
+	t.byNo.All(func(_ number, e counted) bool { return yield(e.Entry, e.users) })
 }
 
 // Load puts an entry back from a snapshot.
-func (t *Tables) Load(e *Entry) {
-	t.byNo.Set(e.No, e)
-	t.byDigest.Set(string(e.Digest[:]), e.No)
+func (t *Tables) Load(e *Entry, users uint32) {
+	t.byNo.Set(number(e.No), counted{e, users})
+	t.byDigest.Set(e.Digest, e)
 	t.Bytes += uint64(len(e.Body))
 }
 
@@ -138,17 +152,14 @@ func DecodeGained(b []byte) (*Gained, bool) {
 func (t *Tables) ApplyGained(g *Gained) {
 	for _, e := range g.Entries {
 		if e.New {
-			body := append([]byte(nil), e.Body...)
-			digest := DigestOf(e.Class, body)
-			t.byNo.Set(e.No, &Entry{No: e.No, Class: e.Class, Users: 1, Digest: digest, Body: body})
-			t.byDigest.Set(string(digest[:]), e.No)
-			t.Bytes += uint64(len(body))
+			body := bytes.Clone(e.Body)
+			t.Load(&Entry{No: e.No, Class: e.Class, Digest: DigestOf(e.Class, body), Body: body}, 1)
 			t.Next = max(t.Next, e.No)
 			continue
 		}
-		dup := *t.Get(e.No)
-		dup.Users++
-		t.byNo.Set(e.No, &dup)
+		known, _ := t.byNo.Get(number(e.No))
+		known.users++
+		t.byNo.Set(number(e.No), known)
 	}
 }
 
@@ -183,15 +194,14 @@ func DecodeLost(b []byte) (*Lost, bool) {
 // ApplyLost takes a Released record in.
 func (t *Tables) ApplyLost(l *Lost) {
 	for _, no := range l.Numbers {
-		e := t.Get(no)
-		if e.Users > 1 {
-			dup := *e
-			dup.Users--
-			t.byNo.Set(no, &dup)
+		e, _ := t.byNo.Get(number(no))
+		if e.users > 1 {
+			e.users--
+			t.byNo.Set(number(no), e)
 			continue
 		}
-		t.byNo.Delete(no)
-		t.byDigest.Delete(string(e.Digest[:]))
+		t.byNo.Delete(number(no))
+		t.byDigest.Delete(e.Digest)
 		t.Bytes -= uint64(len(e.Body))
 	}
 }

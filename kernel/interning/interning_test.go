@@ -22,7 +22,7 @@ func TestUsersAreCounted(t *testing.T) {
 	body[0] = 'x' // the log's buffer is not kept
 	gain(&tables, interning.GainedEntry{No: 1, Class: interning.Labels}, interning.GainedEntry{No: 2, Class: interning.Env, New: true, Body: []byte("bo")})
 	require.Equal(t, "body", string(tables.Body(1)))
-	require.EqualValues(t, 2, tables.Get(1).Users)
+	require.EqualValues(t, 2, tables.Users(1))
 	require.EqualValues(t, 6, tables.Bytes)
 	found, ok := tables.Find(interning.DigestOf(interning.Labels, []byte("body")))
 	require.True(t, ok)
@@ -32,7 +32,7 @@ func TestUsersAreCounted(t *testing.T) {
 
 	before := tables.Publish()
 	tables.ApplyLost(&interning.Lost{Numbers: []uint32{1, 2}})
-	require.EqualValues(t, 1, tables.Get(1).Users)
+	require.EqualValues(t, 1, tables.Users(1))
 	require.Nil(t, tables.Get(2))
 	require.Nil(t, tables.Body(2))
 	tables.ApplyLost(&interning.Lost{Numbers: []uint32{1}})
@@ -40,7 +40,7 @@ func TestUsersAreCounted(t *testing.T) {
 	_, ok = tables.Find(interning.DigestOf(interning.Labels, []byte("body")))
 	require.False(t, ok)
 	require.EqualValues(t, 2, tables.Next)
-	require.EqualValues(t, 2, before.Get(1).Users, "a published copy keeps its counts")
+	require.EqualValues(t, 2, before.Users(1), "a published copy keeps its counts")
 	require.Equal(t, "bo", string(before.Body(2)))
 	require.EqualValues(t, 6, before.Bytes)
 }

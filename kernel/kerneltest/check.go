@@ -20,6 +20,7 @@ func (s *Sim) Check() {
 	s.CheckCounts()
 	s.CheckPaths()
 	s.CheckTicks()
+	s.CheckTimers()
 	s.CheckHistories()
 	s.CheckWords()
 	s.CheckReplay(0)
@@ -61,6 +62,13 @@ func Restore(t TB, s *state.State, lookup flows.Lookup) *kernel.Kernel {
 	require.NoError(t, err)
 	require.Equal(t, kernel.Digest(s), kernel.Digest(k.Publish()), "a snapshot is not the state it was taken of")
 	return k
+}
+
+// Restart takes the first replica through a snapshot: from here on it is a
+// kernel that was restored.
+func (s *Sim) Restart() {
+	s.T.Helper()
+	s.Replicas[0] = Restore(s.T, s.State(), s.Lookup)
 }
 
 // CheckReplay applies the log again on a fresh kernel, and publishes after

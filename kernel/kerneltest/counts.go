@@ -1,23 +1,26 @@
 package kerneltest
 
 import (
-	"github.com/omnikernel/omnikernel/kernel/lifecycle"
-	"github.com/omnikernel/omnikernel/kernel/state"
-	"github.com/omnikernel/omnikernel/kernel/timers"
-	"github.com/omnikernel/omnikernel/kernel/tools"
-	"github.com/stretchr/testify/require"
-
 	"github.com/omnikernel/omnikernel/kernel/interning"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/memory"
+	"github.com/omnikernel/omnikernel/kernel/state"
+	"github.com/stretchr/testify/require"
 )
 
 // CheckCounts counts again from the rows what the tables keep as numbers: users
-// of interned bodies, reserved places, the global queue, deadlines.
+// of interned bodies, reserved places, the global queue, deadlines, the totals
+// of memory, the trees of agents.
 func (s *Sim) CheckCounts() {
 	s.T.Helper()
 	st := s.State()
 	s.checkInterned(st)
 	s.checkQueue(st)
 	s.checkDeadlines(st)
+	s.checkMemory(st)
+	s.checkTrees(st)
+	s.checkRequests(st)
+	s.checkLeftovers(st)
 }
 
 // checkInterned: every body has exactly the users that rows say, and none has
@@ -32,26 +35,31 @@ func (s *Sim) checkInterned(st *state.State) {
 	}
 	for no := uint32(1); no <= st.Agents.Len(); no++ {
 		row := st.Agents.Get(no)
-		for _, body := range [...]uint32{row.Identity.Program, row.Identity.Grants, row.Identity.Labels, row.Identity.Env} {
+		id := &row.Identity
+		for _, body := range [...]uint32{id.Program, id.Teardown, id.Grants, id.Labels, id.Env} {
 			use(body)
+		}
+		// A list that a revoked grant left behind is the agent's second one.
+		if now := row.Permissions.Grants; now != id.Grants {
+			use(now)
 		}
 		// An agent's own program is counted once, however often it is queued.
 		submitted := func(program uint32) {
-			if program != row.Identity.Program {
+			if program != id.Program {
 				use(program)
 			}
 		}
 		for i := range row.Execution.Queue {
 			submitted(row.Execution.Queue[i].Program)
 		}
-		if row.Execution.Current != nil {
-			submitted(row.Execution.Current.Program)
+		if tick := row.Execution.Current; tick != nil && !tick.Teardown {
+			submitted(tick.Program)
 		}
 	}
 	var bytes uint64
 	counted := make(map[uint32]uint32)
-	st.Interned.All(func(e *interning.Entry) bool {
-		counted[e.No] = e.Users
+	st.Interned.All(func(e *interning.Entry, users uint32) bool {
+		counted[e.No] = users
 		bytes += uint64(len(e.Body))
 		require.Equal(s.T, interning.DigestOf(e.Class, e.Body), e.Digest)
 		return true
@@ -60,8 +68,8 @@ func (s *Sim) checkInterned(st *state.State) {
 	require.Equal(s.T, bytes, st.Interned.Bytes)
 }
 
-// checkQueue: exactly the ACTIVE agents with something to run are queued, each
-// once, and every agent that is spawned and not terminated holds a place (EX-4).
+// checkQueue: exactly the agents with something to run are queued, each once,
+// and every agent that is spawned and not terminated holds a place (EX-4).
 func (s *Sim) checkQueue(st *state.State) {
 	s.T.Helper()
 	places := make(map[uint32]uint64)
@@ -79,58 +87,63 @@ func (s *Sim) checkQueue(st *state.State) {
 		at := row.Lifecycle.State
 		require.Equal(s.T, at != lifecycle.Defined && at != lifecycle.Terminated, row.Execution.Reserved, "agent %d, %s", no, at)
 		require.Equal(s.T, places[no], row.Execution.Place, "agent %d", no)
-		require.Equal(s.T, at == lifecycle.Active && row.Execution.Runnable(), row.Execution.Place != 0, "agent %d, %s", no, at)
+		may, must := runs(row)
+		if row.Execution.Place != 0 {
+			require.True(s.T, may, "agent %d, %s, is queued", no, at)
+		} else {
+			require.False(s.T, must, "agent %d, %s, is not queued", no, at)
+		}
 		require.LessOrEqual(s.T, uint32(len(row.Execution.Queue)), st.Config.InstructionQueue)
 	}
 	require.Equal(s.T, reserved, st.Running.Reserved)
 	require.LessOrEqual(s.T, reserved, st.Config.GlobalQueue)
 }
 
-// checkDeadlines: every wait ends (LC-12). A WAITING agent has either one call
-// with its timer or a sleep; a RESUMABLE one and a TERMINATED one that is no
-// tombstone yet have a timer of their own; nothing else has any.
-func (s *Sim) checkDeadlines(st *state.State) {
-	s.T.Helper()
-	own := make(map[uint32]timers.Timer)
-	calls := make(map[tools.Key]timers.Timer)
-	st.Timers.All(func(t timers.Timer) bool {
-		require.LessOrEqual(s.T, t.ID, st.Timers.Next)
-		if t.Purpose == timers.CallDeadline {
-			calls[tools.Key{Agent: t.Agent, Tick: t.Tick, Call: t.Call}] = t
-			return true
-		}
-		require.Zero(s.T, own[t.Agent], "an agent's state has two timers")
-		own[t.Agent] = t
-		return true
-	})
-	outbox := make(map[uint32]int)
-	st.Tools.All(func(c *tools.Call) bool {
-		outbox[c.Key.Agent]++
-		require.Equal(s.T, c.Timer, calls[c.Key].ID, "a call's deadline has its timer")
-		require.Equal(s.T, c.Deadline, calls[c.Key].Deadline)
-		return true
-	})
-	require.Len(s.T, calls, st.Tools.Len(), "a timer of a call that is over")
-	for no := uint32(1); no <= st.Agents.Len(); no++ {
-		row := st.Agents.Get(no)
-		require.Equal(s.T, timers.Row{Deadline: own[no].Deadline, ID: own[no].ID}, row.Timer, "agent %d", no)
-		var purpose timers.Purpose
-		switch row.Lifecycle.State {
-		case lifecycle.Waiting:
-			if outbox[no] == 0 {
-				purpose = timers.SleepOver
-			}
-			require.LessOrEqual(s.T, outbox[no], 1)
-		case lifecycle.Resumable:
-			purpose = timers.ResumableOver
-		case lifecycle.Terminated:
-			if !row.Identity.Archived {
-				purpose = timers.RetentionOver
-			}
-		}
-		if row.Lifecycle.State != lifecycle.Waiting {
-			require.Zero(s.T, outbox[no], "agent %d has a call and does not wait", no)
-		}
-		require.Equal(s.T, purpose, own[no].Purpose, "agent %d, %s", no, row.Lifecycle.State)
+// runs tells whether an agent may have a place in the global queue, and
+// whether it must have one. One that lost its token has a place for the tick
+// that begins with the failure, though it has nothing to run (LC-10).
+func runs(row *state.Row) (may, must bool) {
+	switch row.Lifecycle.State {
+	case lifecycle.Active:
+		must = row.Execution.Runnable()
+		return must || row.Delegation.Revoked != "", must
+	case lifecycle.Completing:
+		must = row.Identity.Teardown != 0 && !row.Execution.Torn && (row.Execution.Current == nil || row.Execution.Runnable())
 	}
+	return must, must
+}
+
+// checkMemory: the totals are the sums, and nobody holds more than the limits.
+func (s *Sim) checkMemory(st *state.State) {
+	s.T.Helper()
+	type total struct{ keys, bytes uint64 }
+	totals := make(map[uint32]*total)
+	add := func(e *memory.Entry) bool {
+		if totals[e.Agent] == nil {
+			totals[e.Agent] = &total{}
+		}
+		totals[e.Agent].keys++
+		totals[e.Agent].bytes += uint64(len(e.Namespace) + len(e.Key) + len(e.Value))
+		require.Less(s.T, e.Version, st.Log.NextSeq)
+		require.NotZero(s.T, e.Version)
+		return true
+	}
+	st.Memory.AllShared(add)
+	st.Memory.All(add)
+	of := func(agent uint32) total {
+		if found := totals[agent]; found != nil {
+			return *found
+		}
+		return total{}
+	}
+	require.Equal(s.T, of(0), total{st.Memory.SharedKeys, st.Memory.SharedBytes}, "shared memory")
+	require.LessOrEqual(s.T, st.Memory.SharedKeys, uint64(st.Config.MaxSharedKeys))
+	require.LessOrEqual(s.T, st.Memory.SharedBytes, st.Config.MaxSharedBytes)
+	var all uint64
+	for no := uint32(1); no <= st.Agents.Len(); no++ {
+		row := &st.Agents.Get(no).Memory
+		require.Equal(s.T, of(no), total{uint64(row.Keys), row.Bytes}, "memory of agent %d", no)
+		all += row.Bytes
+	}
+	require.Equal(s.T, all, st.Memory.PersistentBytes)
 }

@@ -4,11 +4,9 @@ import (
 	"strings"
 
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
-	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
@@ -24,25 +22,44 @@ type History struct {
 	calls    []tools.Key // every call ever requested
 	sessions [][16]byte
 	sent     []event.Event // commands that may be sent again
+	plain    bool          // nothing that a Naive does not know
 }
 
 // narrow are the limits of a random history.
 func narrow(c *config.Config) {
 	c.MaxStepsPerTick, c.MaxCallsPerTick, c.WorkPerEvent, c.MaxWorkPerTick = 60, 6, 1000, 3000
-	c.GlobalQueue, c.InstructionQueue, c.MaxOutbox = 8, 2, 3
-	c.MaxValueBytes, c.MaxCheckpointBytes, c.MaxInternedBytes = 2048, 4096, 1500
+	c.GlobalQueue, c.InstructionQueue, c.MaxOutbox = 14, 2, 4
+	c.MaxValueBytes, c.MaxCheckpointBytes, c.MaxInternedBytes = 4096, 6000, 12000
 	c.DefaultCallTimeoutMillis, c.MaxCallTimeoutMillis, c.CallGraceMillis = 1000, 5000, 100
 	c.ResumableTTLMillis, c.RetentionMillis = 3000, 5000
 	c.MaxSessions, c.SessionIdleMillis, c.SessionOpenMillis = 3, 5500, 2000
 	c.MaxIdempotencyKeys, c.IdempotencyWindowMillis = 3, 3000
 	c.SegmentBytes = 4096
+	c.MaxMemoryKeys, c.MaxMemoryBytes, c.MaxPersistentBytes = 2, 200, 350
+	c.MaxSharedKeys, c.MaxSharedBytes = 4, 160
+	c.MaxMailbox, c.MaxMailboxBytes = 2, 40
+	c.MaxDepth, c.MaxChildren, c.MaxEscalations = 3, 2, 4
+	c.MaxRetries, c.BackoffMillis, c.MaxBackoffMillis = 2, 300, 500
+	c.EscalationMillis, c.DelegationMillis, c.ReceiveMillis, c.MaxWaitMillis = 1500, 4000, 1800, 30_000
 }
 
 // NewHistory boots the replicas of a random history, for at most so many
 // agents.
 func NewHistory(t TB, replicas int, agents uint32, choose Chooser) *History {
-	h := &History{Sim: Unbooted(t, replicas, evaluator.Lookup), choose: choose}
+	h := &History{Sim: Unbooted(t, replicas, Lookup), choose: choose}
 	h.Node(event.KernelBooted, Config(narrow, func(c *config.Config) { c.MaxAgents = agents }))
+	return h
+}
+
+// NewModelled is a history whose every event a Naive takes in too. Its commands
+// come in no session and under no key, nothing is quarantined, and each event's
+// work fits its budget: of those the model knows nothing.
+func NewModelled(t TB, agents uint32, choose Chooser) *History {
+	h := &History{Sim: Unbooted(t, 1, Lookup), choose: choose, plain: true}
+	h.Model = NewNaive(Lookup)
+	h.Node(event.KernelBooted, Config(narrow, func(c *config.Config) {
+		c.MaxAgents, c.WorkPerEvent, c.MaxInternedBytes = agents, 100_000, 1<<24
+	}))
 	return h
 }
 
@@ -58,27 +75,39 @@ func (h *History) Run(n int) {
 func (h *History) Step() {
 	h.T.Helper()
 	h.Wall += h.passes()
-	switch h.choose.Pick("event", 18) {
+	switch h.choose.Pick("event", 28) {
 	case 0:
 		h.command(event.AgentDefine, h.define())
 	case 1, 2, 16:
-		h.command(event.AgentStart, event.Start{Define: h.define(), Input: h.input(), Reason: h.reason()})
+		h.start()
 	case 3, 4, 5:
 		h.trigger()
 	case 6, 17:
-		h.command(event.AgentKill, event.Kill{Agent: h.agent(), Reason: h.reason()})
+		h.command(event.AgentKill, event.Kill{Agent: h.agentIn(lifecycle.Waiting), Reason: h.reason()})
 	case 7, 8:
 		h.submit()
 	case 9, 10, 11:
 		h.result()
 	case 12:
-		h.Dispatch(h.call())
+		h.dispatch()
 	case 13:
 		h.Pulse()
 	case 14:
 		h.retry()
 	case 15:
 		h.node()
+	case 18, 19:
+		h.command(event.AgentSend, event.Send{Agent: h.agentIn(lifecycle.Waiting), Message: h.message()})
+	case 20, 21:
+		h.recover()
+	case 22:
+		h.command(event.TokenRevoke, event.RevokeToken{Agent: h.agent(), Reason: h.reason()})
+	case 23:
+		h.command(event.GrantRevoke, event.RevokeGrant{Agent: h.agent(), Grant: uint32(h.choose.Pick("grant", 5)), Reason: h.reason()})
+	case 24, 25, 26:
+		h.decides()
+	case 27:
+		h.shares()
 	}
 	h.calls = append(h.calls, h.Pending...)
 	h.Pending = nil
@@ -100,13 +129,17 @@ func (h *History) rarely(what string, n int) bool { return h.choose.Pick(what, n
 // command commits a command, sometimes in a session or under a key.
 func (h *History) command(kind event.Kind, body any) {
 	e := event.Event{Kind: kind, Body: event.Encode(body), Principal: [...]string{"ann", "bob"}[h.choose.Pick("principal", 2)]}
-	switch h.choose.Pick("identity", 6) {
+	identity := h.choose.Pick("identity", 6)
+	if h.plain {
+		identity = 5
+	}
+	switch identity {
 	case 0, 1:
 		e.Session = h.session()
 	case 2:
 		e.IdempotencyKey = [...]string{"k1", "k2", "k3", "k4"}[h.choose.Pick("key", 4)]
 	}
-	heavy := h.rarely("heavy", 12)
+	heavy := h.rarely("heavy", 12) && !h.plain
 	if heavy { // the event's work is spent before a tick can run
 		e.Principal = strings.Repeat("p", 70_000)
 	}
@@ -161,127 +194,6 @@ func (h *History) retry() {
 	h.Apply(e)
 }
 
-func (h *History) define() event.Define {
-	d := event.Define{
-		Mode:    [...]string{"", "task", "service", "service"}[h.choose.Pick("mode", 4)],
-		Grants:  h.grants(),
-		Program: h.program(),
-	}
-	if h.choose.Pick("id", 2) == 0 {
-		d.ID = h.NewID()
-	}
-	if h.choose.Pick("labels", 3) == 0 {
-		d.Labels, d.Env = map[string]string{"team": "a"}, map[string]string{"k": "v"}
-	}
-	if h.rarely("spoiled", 8) {
-		switch h.choose.Pick("what is spoiled", 5) {
-		case 0:
-			d.Evaluator = "std/2"
-		case 1:
-			d.ID = h.agent() // there already, or no id
-		case 2:
-			d.Mode = "job"
-		case 3:
-			d.Grants = []permissions.Grant{{Effect: permissions.Escalate, Action: "tool.call", Resource: "**"}}
-		case 4:
-			d.Program = JSON(h.T, `{"kind":"NONSENSE"}`)
-		}
-	}
-	return d
-}
-
-func (h *History) grants() []permissions.Grant {
-	switch h.choose.Pick("grants", 6) {
-	case 0:
-		return nil
-	case 1:
-		return []permissions.Grant{
-			{Effect: permissions.Deny, Action: "tool.call", Resource: "echo"},
-			{Effect: permissions.Allow, Action: "tool.*", Resource: "**", NotAfterMillis: h.Wall + 500},
-		}
-	}
-	return AllowAll()
-}
-
-// programs are what random agents do. Each shows something that no other does.
-var programs = [...]string{
-	``,
-	`{"kind":"LITERAL","payload":{"value":7}}`,
-	`{"kind":"CALL","payload":{"tool":"echo","args":{"n":"${input}"}}}`,
-	`{"kind":"CALL","payload":{"tool":"echo","handle":true,"timeout_ms":400}}`,
-	`{"kind":"CALL","payload":{"tool":"http.request","args":{"method":"POST","url":"http://h/x"}}}`,
-	`{"kind":"CALL","payload":{"tool":"timer.sleep","args":{"ms":200}}}`,
-	`{"kind":"CALL","payload":{"tool":"timer.sleep","args":{"ms":0}}}`,
-	`{"kind":"CALL","payload":{"tool":"nothing"}}`,
-	`{"kind":"FAIL","payload":{"message":"no","code":"MINE"}}`,
-	`{"kind":"MAP","payload":{"over":"${range(90)}","as":"i","do":{"kind":"LITERAL","payload":{"value":"${i}"}}}}`,
-	`{"kind":"MAP","payload":{"over":"${range(25)}","as":"i","do":{"kind":"LITERAL","payload":{"value":"${len(range(700))}"}}}}`,
-	`{"kind":"MAP","payload":{"over":"${range(50)}","as":"i","do":{"kind":"LITERAL","payload":{"value":"${len(range(990))}"}}}}`,
-	`{"kind":"MAP","payload":{"over":[1,2,3],"as":"i","do":{"kind":"CALL","payload":{"tool":"uuid.new"}}}}`,
-	`{"kind":"MAP","payload":{"over":"${range(9)}","as":"i","do":{"kind":"CALL","payload":{"tool":"clock.now"}}}}`,
-	`{"kind":"SEQ","payload":{"steps":[
-		{"kind":"LET","payload":{"name":"r","do":{"kind":"CALL","payload":{"tool":"random.int","args":{"min":1,"max":9}}}}},
-		{"kind":"LET","payload":{"name":"e","do":{"kind":"CALL","payload":{"tool":"echo","args":"${r}"}}}},
-		{"kind":"CALL","payload":{"tool":"timer.sleep","args":{"ms":100}}},
-		{"kind":"RETURN","payload":{"value":["${r}","${e}","${env}","${agent.tick_seq}"]}}]}}`,
-	`{"kind":"LITERAL","payload":{"value":"${\"x\"*5000}"}}`,
-}
-
-func (h *History) program() value.Raw {
-	source := programs[h.choose.Pick("program", len(programs))]
-	if source == "" {
-		return nil
-	}
-	return JSON(h.T, source)
-}
-
-func (h *History) input() value.Raw {
-	switch {
-	case h.rarely("bad input", 20):
-		return value.Raw{0xff}
-	case h.rarely("input", 4):
-		return Value(h.T, map[string]any{"n": 1})
-	}
-	return nil
-}
-
-func (h *History) reason() string {
-	if h.rarely("bad reason", 20) {
-		return "a\x00b"
-	}
-	return [...]string{"", "because"}[h.choose.Pick("reason", 2)]
-}
-
-// agent names one that is there, most of the time.
-func (h *History) agent() string {
-	if len(h.ids) == 0 || h.rarely("unknown agent", 20) {
-		return [...]string{AgentID(999), "", "x"}[h.choose.Pick("which unknown", 3)]
-	}
-	// One of the last: earlier ones have mostly ended.
-	return h.ids[len(h.ids)-1-h.choose.Pick("agent", min(10, len(h.ids)))]
-}
-
-func (h *History) trigger() {
-	words := [...]string{"spawn", "spawn", "activate", "activate", "suspend", "resume", "expire", "recover", "abandon", "jump"}
-	word := words[h.choose.Pick("word", len(words))]
-	if h.rarely("any word", 6) {
-		word = lifecycle.Trigger(1 + h.choose.Pick("trigger", lifecycle.Triggers)).String()
-	}
-	body := event.Trigger{Agent: h.agent(), Trigger: word, Reason: h.reason()}
-	if word == "spawn" || h.rarely("input beside", 20) {
-		body.Input = h.input()
-	}
-	h.command(event.AgentTrigger, body)
-}
-
-func (h *History) submit() {
-	body := event.Submit{Agent: h.agent(), Input: h.input()}
-	if h.choose.Pick("own program", 2) == 0 {
-		body.Program = h.program()
-	}
-	h.command(event.AgentSubmit, body)
-}
-
 // call names a call: mostly one that is pending, else one that was, seldom one
 // that never was.
 func (h *History) call() tools.Key {
@@ -300,7 +212,30 @@ func (h *History) call() tools.Key {
 	return tools.Key{Agent: uint32(h.choose.Pick("of agent", 20)), Tick: 1, Call: 1}
 }
 
+// idle makes something happen where there is nothing to do, most of the time.
+func (h *History) idle(something bool) bool {
+	if something || h.rarely("nothing there", 6) {
+		return false
+	}
+	h.start()
+	return true
+}
+
+func (h *History) pending() bool {
+	st := h.State()
+	return st.Tools.Len() > 0
+}
+
+func (h *History) dispatch() {
+	if !h.idle(h.pending()) {
+		h.Dispatch(h.call())
+	}
+}
+
 func (h *History) result() {
+	if h.idle(h.pending()) {
+		return
+	}
 	key := h.call()
 	r := event.Result{Agent: key.Agent, Tick: key.Tick, Call: key.Call, Message: "told", Millis: 3}
 	switch h.choose.Pick("result", 8) {
@@ -313,7 +248,7 @@ func (h *History) result() {
 	case 3:
 		r.OK, r.Value = true, value.Raw{0xff}
 	case 4:
-		r.OK, r.Value = true, value.AppendString(nil, strings.Repeat("x", 3000))
+		r.OK, r.Value = true, value.AppendString(nil, strings.Repeat("x", 5000))
 	default:
 		r.OK, r.Value = true, Value(h.T, map[string]any{"n": 2})
 	}
@@ -321,7 +256,11 @@ func (h *History) result() {
 }
 
 func (h *History) node() {
-	switch h.choose.Pick("node", 4) {
+	which := h.choose.Pick("node", 4)
+	if h.plain {
+		which %= 3
+	}
+	switch which {
 	case 0:
 		h.Term++
 		h.Node(event.LeaderStarted, event.Leader{Node: "n1", Term: h.Term})

@@ -3,8 +3,10 @@ package kerneltest
 import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,6 +31,12 @@ func (s *Sim) CheckPaths() {
 				require.Equal(s.T, to, e.To)
 				require.Equal(s.T, row.State, e.From, "index %d: agent %d is elsewhere", i+1, r.Agent)
 				row.Apply(bus.At{Seq: r.Seq, Index: block.Index, Now: block.ClockMillis}, e)
+			case *lifecycle.SuspendRequested:
+				require.Equal(s.T, lifecycle.Waiting, row.State, "index %d: suspended later, and does not wait", i+1)
+				row.ApplySuspendRequested(e)
+			case *lifecycle.Reclassified:
+				require.Equal(s.T, failure.Permanent, row.Fault, "index %d: a fault that needed no other class", i+1)
+				row.ApplyReclassified()
 			case *lifecycle.Rejection:
 				require.Equal(s.T, row.State, e.From)
 				if e.Trigger == 0 {
@@ -45,6 +53,31 @@ func (s *Sim) CheckPaths() {
 		require.NotNil(s.T, rows[no])
 		require.Equal(s.T, *rows[no], st.Agents.Get(no).Lifecycle, "agent %d", no)
 	}
+}
+
+// CheckTimers reads the timers from the log: each is set once, under the next
+// number, and cleared once, by the time it has (EV-6).
+func (s *Sim) CheckTimers() {
+	s.T.Helper()
+	set := make(map[uint64]int64)
+	var last uint64
+	for i, raw := range s.Blocks {
+		for _, r := range Decode(s.T, raw) {
+			switch b := r.Content.(type) {
+			case *timers.Set:
+				last++
+				require.Equal(s.T, last, b.Timer.ID, "index %d", i+1)
+				set[last] = b.Timer.Deadline
+			case *timers.Cleared:
+				deadline, there := set[b.ID]
+				require.True(s.T, there, "index %d: timer %d is cleared and was not there", i+1, b.ID)
+				require.Equal(s.T, deadline, b.Deadline)
+				delete(set, b.ID)
+			}
+		}
+	}
+	st := s.State()
+	require.Len(s.T, set, st.Timers.Len())
 }
 
 // ticks is what CheckTicks knows of an agent while it reads the log.
@@ -97,8 +130,10 @@ func (s *Sim) checkTick(a *ticks, r Record, index int) {
 		require.Equal(s.T, a.step, r.Step, "index %d: steps are numbered through", index)
 	case *execution.PendingBody:
 		exit()
-		a.call++
-		require.Equal(s.T, a.call, b.Call, "index %d: callIndex rises by one", index)
+		if len(b.Requests) > 0 {
+			require.Equal(s.T, a.call+1, b.First, "index %d: callIndex rises by one", index)
+			a.call += uint32(len(b.Requests))
+		}
 		require.Equal(s.T, a.step, b.Steps)
 	case *execution.CompletedBody:
 		exit()

@@ -60,7 +60,7 @@ func describe(r Record) string {
 		}
 		return fmt.Sprintf("%s in %s by %s", word, b.From, b.Caller)
 	case *permissions.Evaluation:
-		return fmt.Sprintf("%s on %s by grant %d of %d", b.Action, b.Resource, b.Grant, b.Grants)
+		return fmt.Sprintf("%s on %s by %s", b.Action, b.Resource, decider(b.Grant, b.Grants, b.Level))
 	case *permissions.Assigned:
 		return fmt.Sprintf("grants %d", b.Grants)
 	case *timers.Set:
@@ -68,10 +68,12 @@ func describe(r Record) string {
 	case *timers.Cleared:
 		return fmt.Sprintf("%d %s", b.ID, map[bool]string{true: "fired", false: "no longer wanted"}[b.Fired])
 	}
-	if words := describeTick(r); words != "" {
-		return words
+	for _, describe := range []func(Record) string{describeTick, describeCall, describeTree, describeMemory} {
+		if words := describe(r); words != "" {
+			return words
+		}
 	}
-	return describeCall(r)
+	return ""
 }
 
 func describeTick(r Record) string {
@@ -87,7 +89,18 @@ func describeTick(r Record) string {
 	case *execution.CompletedBody:
 		return fmt.Sprintf("%s after %d steps", text(b.Value), b.Steps)
 	case *execution.PendingBody:
-		return fmt.Sprintf("call %d: %s %s", b.Call, b.Tool, text(b.Args))
+		if b.Decision != nil {
+			return fmt.Sprintf("call %d again, escalation %d approved: %t", b.First, b.Decision.Escalation, b.Decision.Approve)
+		}
+		var words []string
+		for i, q := range b.Requests {
+			words = append(words, fmt.Sprintf("call %d: %s %s", b.First+uint32(i), q.Tool, text(q.Args)))
+		}
+		return strings.Join(words, ", ")
+	case *execution.EmittedBody:
+		return text(b.Value)
+	case *execution.EventBody:
+		return text(b.Event)
 	case *execution.FailedBody:
 		return fmt.Sprintf("%s after %d steps: %s", b.Failure.Code, b.Steps, b.Failure.Message)
 	case *execution.OverflowBody:
@@ -108,6 +121,9 @@ func describeCall(r Record) string {
 	case *tools.ActionBody:
 		return fmt.Sprintf("call %d: %s%s", b.Call, b.Tool, because(string(b.Code)))
 	case *tools.StaleBody:
+		if b.Call == 0 {
+			return "a decision"
+		}
 		return fmt.Sprintf("call %d", b.Call)
 	}
 	return ""
@@ -138,7 +154,21 @@ func showGained(b *interning.Gained) string {
 }
 
 func purpose(p timers.Purpose) string {
-	return [...]string{"", "a call", "a sleep", "a suspended agent", "a tombstone"}[p]
+	return [...]string{
+		"", "a call", "a sleep", "a suspended agent", "a tombstone", "a message", "a retry", "a decision", "children", "a token",
+	}[p]
+}
+
+// decider names the grant that decided, and whose list it stands in.
+func decider(grant int32, list, level uint32) string {
+	words := fmt.Sprintf("grant %d of list %d", grant, list)
+	if grant == permissions.DefaultDeny {
+		words = fmt.Sprintf("no grant of list %d", list)
+	}
+	if level != 0 {
+		words += ", an ancestor's"
+	}
+	return words
 }
 
 func because(words string) string {

@@ -41,6 +41,7 @@ type Sim struct {
 	Wall     int64       // stamp of the next event
 	Term     uint64      // term of the next event
 	Pending  []tools.Key // calls requested and not answered yet, oldest first
+	Model    *Naive      // takes every event in too, and must agree; nil for none
 	agents   int
 }
 
@@ -113,6 +114,9 @@ func (s *Sim) Commit(e event.Event, apply Apply) event.Outcome {
 		outcome = applied.Outcome
 		s.Blocks = append(s.Blocks, bytes.Clone(applied.Block))
 		s.Pending = append(s.Pending, requested...)
+	}
+	if s.Model != nil {
+		s.Model.Agrees(s, outcome)
 	}
 	return outcome
 }
@@ -191,10 +195,7 @@ func (s *Sim) Settle() (pulses int) {
 }
 
 // Behind tells whether the state holds work that the next event will do.
-func Behind(s *state.State) bool {
-	timer, ok := s.Timers.First()
-	return s.Running.Len() > 0 || ok && timer.Deadline <= s.Clock
-}
+func Behind(s *state.State) bool { return s.Behind() }
 
 // State is the first replica's present state.
 func (s *Sim) State() *state.State { return s.Replicas[0].Publish() }

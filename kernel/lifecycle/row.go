@@ -13,12 +13,14 @@ const Kept = 4
 
 // Row is the controller's part of an agent's row.
 type Row struct {
-	_     struct{} `cbor:",toarray"`
-	State State
-	Fault failure.Class // class of the failure that led to FAULTED; zero elsewhere
-	Count uint32        // transitions so far
-	Chain [32]byte      // SHA-256 over all of them, each with the chain before it
-	Last  [Kept]Step    // ring: transition n is at n mod Kept, n from 0
+	_          struct{} `cbor:",toarray"`
+	State      State
+	Fault      failure.Class // class of the failure that led to FAULTED; zero elsewhere
+	Code       failure.Code  // why the last transition was taken, if a failure caused it
+	Suspending Caller        // who asked to suspend the agent while it was WAITING; 0 for nobody (LC-13)
+	Count      uint32        // transitions so far
+	Chain      [32]byte      // SHA-256 over all of them, each with the chain before it
+	Last       [Kept]Step    // ring: transition n is at n mod Kept, n from 0
 }
 
 // Step is one transition that happened.
@@ -104,8 +106,11 @@ func (r *Row) Apply(at bus.At, e *Event) {
 		Seq: at.Seq, Index: at.Index, At: at.Now, From: e.From, To: e.To, Trigger: e.Trigger, Caller: e.Caller,
 	}
 	r.Count++
-	r.State = e.To
+	r.State, r.Code = e.To, e.Code
 	r.Fault = failure.Unclassified
+	if e.To != Waiting && e.From != Waiting || e.To == Faulted || e.To == Terminated {
+		r.Suspending = 0
+	}
 	if e.To == Faulted {
 		r.Fault = e.Class
 	}
@@ -121,3 +126,41 @@ func Actor(from State, trigger Trigger) Caller {
 	}
 	return 0
 }
+
+// SuspendRequested is the body of SuspendRequested: it is taken right after
+// row 7 (LC-13).
+type SuspendRequested struct {
+	Caller Caller
+	Reason string
+}
+
+// AppendTo writes the body's log form.
+func (b *SuspendRequested) AppendTo(dst []byte) []byte {
+	return bus.AppendText(append(dst, byte(b.Caller)), b.Reason)
+}
+
+// DecodeSuspendRequested reads the body of SuspendRequested.
+func DecodeSuspendRequested(raw []byte) (*SuspendRequested, bool) {
+	d := bus.NewDecoder(raw)
+	b := &SuspendRequested{Caller: Caller(d.Byte()), Reason: d.Text()}
+	return b, d.Done()
+}
+
+// ApplySuspendRequested notes who asked.
+func (r *Row) ApplySuspendRequested(b *SuspendRequested) { r.Suspending = b.Caller }
+
+// Reclassified is the body of FaultReclassified (FA-2).
+type Reclassified struct{ Reason string }
+
+// AppendTo writes the body's log form.
+func (b *Reclassified) AppendTo(dst []byte) []byte { return bus.AppendText(dst, b.Reason) }
+
+// DecodeReclassified reads the body of FaultReclassified.
+func DecodeReclassified(raw []byte) (*Reclassified, bool) {
+	d := bus.NewDecoder(raw)
+	b := &Reclassified{Reason: d.Text()}
+	return b, d.Done()
+}
+
+// ApplyReclassified makes the fault a passing one.
+func (r *Row) ApplyReclassified() { r.Fault = failure.Transient }

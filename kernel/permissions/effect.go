@@ -48,14 +48,15 @@ func (e *Effect) UnmarshalText(text []byte) error {
 	return errNoEffect
 }
 
-// rank orders the effects as PE-2 asks them: a lower rank decides first.
+// rank orders the effects as PE-2 asks them: a lower rank decides first. What
+// is no effect stands with DENY, so that a Verdict nobody filled in allows nothing.
 func (e Effect) rank() uint8 {
 	switch e {
-	case Deny:
-		return 0
+	case Allow:
+		return 2
 	case Escalate:
 		return 1
 	default:
-		return 2
+		return 0
 	}
 }

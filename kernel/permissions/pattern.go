@@ -65,13 +65,13 @@ func isActionName(s string) bool {
 // anySegment is how a parsed pattern writes `*`: no literal segment is empty.
 const anySegment = ""
 
-// pattern is a parsed resource pattern: the literal text before its first
-// wildcard, compared in one stroke because it settles most cases; the segments
-// from that wildcard on; and with open set a final `**`, which is not among them.
+// pattern is a parsed resource pattern.
 type pattern struct {
-	head string
-	tail []string
-	open bool
+	head     string   // the literal text before the first wildcard, compared in one stroke: it settles most cases
+	segments []string // all of them, without a final `**`
+	literals uint8    // how many of the segments stand in head
+	open     bool     // the pattern ends in `**`
+	bytes    uint16   // of the shortest resource with len(segments) segments; 0 for no segments
 }
 
 // parsePattern returns the rule that s breaks, or the empty string.
@@ -106,11 +106,25 @@ func parsePattern(s string) (pattern, string) {
 			return pattern{}, "must have * as a whole segment only"
 		}
 	}
-	literal := 0
-	for literal < len(parts) && parts[literal] != anySegment {
-		literal++
+	return newPattern(parts, open), ""
+}
+
+// newPattern keeps the segments.
+func newPattern(segments []string, open bool) pattern {
+	p := pattern{segments: segments, open: open}
+	for i, segment := range segments {
+		if segment == anySegment {
+			p.bytes++ // a segment of one byte
+		} else if int(p.literals) == i {
+			p.literals++
+		}
+		p.bytes += uint16(len(segment) + 1)
 	}
-	return pattern{head: strings.Join(parts[:literal], "/"), tail: parts[literal:], open: open}, ""
+	if len(segments) > 0 {
+		p.bytes-- // one separator less than segments
+	}
+	p.head = strings.Join(segments[:p.literals], "/")
+	return p
 }
 
 // hasControl looks for ASCII controls only: what Unicode calls a control
@@ -132,14 +146,14 @@ func (p *pattern) matches(resource string) bool {
 		}
 		resource = resource[len(p.head):]
 		if resource == "" {
-			return len(p.tail) == 0
+			return int(p.literals) == len(p.segments)
 		}
 		if resource[0] != '/' {
 			return false
 		}
 		resource = resource[1:]
 	}
-	for _, want := range p.tail {
+	for _, want := range p.segments[p.literals:] {
 		if resource == "" {
 			return false
 		}

@@ -123,15 +123,15 @@ func (s *Set) Evaluate(action, resource string, nowMillis int64) Verdict {
 func (g *group) first(resource string, nowMillis int64) *rule {
 	for i := range g.rules {
 		r := &g.rules[i]
-		if r.notAfter != 0 && nowMillis > r.notAfter {
-			continue
-		}
-		if r.pattern.matches(resource) {
+		if r.inForce(nowMillis) && r.pattern.matches(resource) {
 			return r
 		}
 	}
 	return nil
 }
+
+// inForce reports whether the rule still says something (EV-6).
+func (r *rule) inForce(nowMillis int64) bool { return r.notAfter == 0 || nowMillis <= r.notAfter }
 
 // decidesBefore compares a rule with the verdict found so far.
 func (r *rule) decidesBefore(v Verdict) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
-	"github.com/tidwall/btree"
+	"github.com/omnikernel/omnikernel/kernel/table"
 )
 
 // Window is how many sequences above the floor may be open at once.
@@ -31,7 +31,9 @@ func DigestOf(e *event.Event) Digest {
 	h := sha256.New()
 	h.Write([]byte{byte(e.Kind), byte(e.Kind >> 8)})
 	h.Write(e.Body)
-	return Digest(h.Sum(nil)[:16])
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+	return Digest(sum[:16])
 }
 
 // Answer is one remembered outcome.
@@ -62,51 +64,63 @@ type Keyed struct {
 	Answer  Answer
 }
 
+// sessionID orders sessions bytewise.
+type sessionID [16]byte
+
+// Compare orders ids bytewise.
+func (id sessionID) Compare(other sessionID) int { return bytes.Compare(id[:], other[:]) }
+
+// check is when to look at a session again.
 type check struct {
 	at int64
-	id [16]byte
+	id sessionID
 }
 
+// Compare puts earlier checks first.
+func (c check) Compare(other check) int {
+	if order := cmp.Compare(c.at, other.at); order != 0 {
+		return order
+	}
+	return c.id.Compare(other.id)
+}
+
+// keyText is an idempotency key as keyOf writes it.
+type keyText string
+
+// Compare orders keys bytewise.
+func (k keyText) Compare(other keyText) int { return cmp.Compare(k, other) }
+
+// created is when an idempotency key was first used.
 type created struct {
 	at  int64
-	key string
+	key keyText
+}
+
+// Compare puts older keys first.
+func (c created) Compare(other created) int {
+	if order := cmp.Compare(c.at, other.at); order != 0 {
+		return order
+	}
+	return c.key.Compare(other.key)
 }
 
 // Tables is the module's state.
 type Tables struct {
 	gen    uint64
-	byID   btree.Map[string, *Session]
-	checks *btree.BTreeG[check] // when to look at a session again
-	keys   btree.Map[string, *Keyed]
-	aging  *btree.BTreeG[created]
+	byID   table.Sorted[sessionID, *Session]
+	checks table.Sorted[check, struct{}]
+	keys   table.Sorted[keyText, *Keyed]
+	aging  table.Sorted[created, struct{}]
 
 	// current is the event whose outcome is awaited; it lives within one event.
 	current *event.Event
 	digest  Digest
 }
 
-// New returns empty tables.
-func New() Tables {
-	return Tables{
-		checks: btree.NewBTreeGOptions(func(a, b check) bool {
-			if a.at != b.at {
-				return a.at < b.at
-			}
-			return bytes.Compare(a.id[:], b.id[:]) < 0
-		}, btree.Options{NoLocks: true}),
-		aging: btree.NewBTreeGOptions(func(a, b created) bool {
-			if a.at != b.at {
-				return a.at < b.at
-			}
-			return a.key < b.key
-		}, btree.Options{NoLocks: true}),
-	}
-}
-
 // Publish returns an immutable copy.
 func (t *Tables) Publish() Tables {
 	copied := Tables{
-		byID: *t.byID.Copy(), checks: t.checks.Copy(), keys: *t.keys.Copy(), aging: t.aging.Copy(),
+		byID: t.byID.Publish(), checks: t.checks.Publish(), keys: t.keys.Publish(), aging: t.aging.Publish(),
 	}
 	t.gen++
 	return copied
@@ -140,7 +154,7 @@ func (t *Tables) judgeSession(e *event.Event, now int64, cfg *config.Config) Jud
 	if s.Seq == 0 || s.Floor == 0 || s.Floor > s.Seq {
 		return refuse(failure.InvalidArgument, "session.seq", "sequence and floor start at 1, and floor is at most the sequence")
 	}
-	known, ok := t.byID.Get(string(s.ID[:]))
+	known, ok := t.byID.Get(s.ID)
 	if !ok {
 		age := now - s.OpenedAt()
 		switch {
@@ -186,7 +200,7 @@ func refuse(code failure.Code, field, rule string) Judgement {
 	return Judgement{Refusal: &failure.Refusal{Code: code, Field: field, Rule: rule}}
 }
 
-func keyOf(e *event.Event) string { return e.Principal + "\x00" + e.IdempotencyKey }
+func keyOf(e *event.Event) keyText { return keyText(e.Principal + "\x00" + e.IdempotencyKey) }
 
 func (s *Session) find(seq uint64) (int, bool) {
 	return slices.BinarySearchFunc(s.Answers, seq, func(a Answer, seq uint64) int { return cmp.Compare(a.Seq, seq) })
@@ -210,20 +224,20 @@ func (t *Tables) ApplyEvent(at bus.At, e *event.Event, cfg *config.Config) {
 
 func (t *Tables) dropIdle(now int64, cfg *config.Config) {
 	for range sweep {
-		first, ok := t.checks.Min()
+		first, _, ok := t.checks.First()
 		if !ok || first.at > now {
 			break
 		}
 		t.checks.Delete(first)
-		s, _ := t.byID.Get(string(first.id[:]))
+		s, _ := t.byID.Get(first.id)
 		if idleUntil := s.LastUsed + cfg.SessionIdleMillis; idleUntil >= now {
-			t.checks.Set(check{idleUntil + 1, first.id})
+			t.checks.Set(check{idleUntil + 1, first.id}, struct{}{})
 			continue
 		}
-		t.byID.Delete(string(first.id[:]))
+		t.byID.Delete(first.id)
 	}
 	for range sweep {
-		first, ok := t.aging.Min()
+		first, _, ok := t.aging.First()
 		if !ok || first.at+cfg.IdempotencyWindowMillis >= now {
 			break
 		}
@@ -240,15 +254,15 @@ func (t *Tables) ApplyOutcome(at bus.At, position uint64, o *event.Outcome, cfg 
 		return
 	}
 	answer := Answer{Seq: e.Session.Seq, Digest: t.digest, Index: at.Index}
-	if encoded := o.AppendTo(nil); len(encoded) <= InlineBytes {
-		answer.Outcome = encoded
+	var room [InlineBytes]byte
+	if encoded := o.AppendTo(room[:0]); len(encoded) <= InlineBytes {
+		answer.Outcome = bytes.Clone(encoded)
 	} else {
 		answer.Position = position + 1
 	}
 	if e.IdempotencyKey != "" {
 		key := keyOf(e)
-		t.keys.Set(key, &Keyed{Key: key, Created: at.Now, Answer: answer})
-		t.aging.Set(created{at.Now, key})
+		t.LoadKey(&Keyed{Key: string(key), Created: at.Now, Answer: answer})
 		return
 	}
 	s := t.own(e.Session.ID, at.Now, cfg)
@@ -262,46 +276,46 @@ func (t *Tables) ApplyOutcome(at bus.At, position uint64, o *event.Outcome, cfg 
 
 // own returns the session for writing, opened if need be.
 func (t *Tables) own(id [16]byte, now int64, cfg *config.Config) *Session {
-	s, ok := t.byID.Get(string(id[:]))
+	s, ok := t.byID.Get(id)
 	switch {
 	case !ok:
 		s = &Session{ID: id, gen: t.gen}
-		t.byID.Set(string(id[:]), s)
-		t.checks.Set(check{now + cfg.SessionIdleMillis + 1, id})
+		t.byID.Set(id, s)
+		t.checks.Set(check{now + cfg.SessionIdleMillis + 1, id}, struct{}{})
 	case s.gen != t.gen:
 		dup := *s
 		dup.gen = t.gen
 		dup.Answers = slices.Clone(s.Answers)
 		s = &dup
-		t.byID.Set(string(id[:]), s)
+		t.byID.Set(id, s)
 	}
 	return s
 }
 
 // All yields the sessions in order of their ids, and AllKeys the keys in order.
 func (t *Tables) All(yield func(*Session) bool) {
-	t.byID.Scan(func(_ string, s *Session) bool { return yield(s) })
+	t.byID.All(func(_ sessionID, s *Session) bool { return yield(s) })
 }
 
 // AllKeys yields the idempotency keys in order.
 func (t *Tables) AllKeys(yield func(*Keyed) bool) {
-	t.keys.Scan(func(_ string, k *Keyed) bool { return yield(k) })
+	t.keys.All(func(_ keyText, k *Keyed) bool { return yield(k) })
 }
 
 // AllChecks yields when each session is looked at again, in order: it is state,
 // since it says which event drops which session.
 func (t *Tables) AllChecks(yield func(at int64, id [16]byte) bool) {
-	t.checks.Scan(func(c check) bool { return yield(c.at, c.id) })
+	t.checks.All(func(c check, _ struct{}) bool { return yield(c.at, c.id) })
 }
 
 // Load puts a session back from a snapshot, LoadKey a key, LoadCheck a check.
-func (t *Tables) Load(s *Session) { t.byID.Set(string(s.ID[:]), s) }
+func (t *Tables) Load(s *Session) { t.byID.Set(s.ID, s) }
 
 // LoadKey puts an idempotency key back from a snapshot.
 func (t *Tables) LoadKey(k *Keyed) {
-	t.keys.Set(k.Key, k)
-	t.aging.Set(created{k.Created, k.Key})
+	t.keys.Set(keyText(k.Key), k)
+	t.aging.Set(created{k.Created, keyText(k.Key)}, struct{}{})
 }
 
 // LoadCheck puts a check back from a snapshot.
-func (t *Tables) LoadCheck(at int64, id [16]byte) { t.checks.Set(check{at, id}) }
+func (t *Tables) LoadCheck(at int64, id [16]byte) { t.checks.Set(check{at, id}, struct{}{}) }

@@ -1,13 +1,18 @@
 package state
 
 import (
+	"github.com/omnikernel/omnikernel/kernel/audit"
 	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/mailbox"
+	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/recovery"
 	"github.com/omnikernel/omnikernel/kernel/sessions"
 	"github.com/omnikernel/omnikernel/kernel/table"
 	"github.com/omnikernel/omnikernel/kernel/timers"
@@ -21,6 +26,10 @@ type Row struct {
 	Lifecycle   lifecycle.Row
 	Execution   execution.Row
 	Permissions permissions.Row
+	Delegation  delegation.Row
+	Memory      memory.Row
+	Mailbox     mailbox.Row
+	Recovery    recovery.Row
 	Timer       timers.Row
 	LastBlock   uint64 // logging's: pointer to the agent's newest block, 0 for none
 }
@@ -39,25 +48,28 @@ type State struct {
 	Tools    tools.Tables
 	Timers   timers.Tables
 	Sessions sessions.Tables
-	Log      logging.Tables
+
+	Delegation  delegation.Tables
+	Memory      memory.Tables
+	Escalations permissions.Tables
+	Audit       audit.Tables
+
+	Log logging.Tables
 }
 
 // New returns the state before the first event of the kernel with that id.
 func New(kernelID string) *State {
-	return &State{
-		Identity: identity.New(), Tools: tools.New(), Timers: timers.New(), Sessions: sessions.New(),
-		Log: logging.Genesis(kernelID),
-	}
+	return &State{Memory: memory.New(), Log: logging.Genesis(kernelID)}
 }
 
-// Publish returns an immutable copy, in constant time for practical purposes:
-// a pointer per 2,048 agents and one root per table.
+// Publish returns an immutable copy, in constant time: one root per table.
 func (s *State) Publish() *State {
 	return &State{
 		Config: s.Config, Clock: s.Clock, Index: s.Index, Term: s.Term,
 		Agents: s.Agents.Publish(), Identity: s.Identity.Publish(), Interned: s.Interned.Publish(),
 		Running: s.Running.Publish(), Tools: s.Tools.Publish(), Timers: s.Timers.Publish(),
-		Sessions: s.Sessions.Publish(), Log: s.Log,
+		Sessions: s.Sessions.Publish(), Delegation: s.Delegation.Publish(), Memory: s.Memory.Publish(),
+		Escalations: s.Escalations.Publish(), Audit: s.Audit.Publish(), Log: s.Log,
 	}
 }
 
@@ -77,4 +89,14 @@ func (s *State) StateOf(no uint32) lifecycle.State {
 		return row.Lifecycle.State
 	}
 	return lifecycle.Defined
+}
+
+// Behind reports whether there is work that the next event will do, whatever
+// it is: queued ticks, cascades, timers that are due (EV-12).
+func (s *State) Behind() bool {
+	if _, cascading := s.Delegation.FirstCascade(); cascading || s.Running.Len() > 0 {
+		return true
+	}
+	timer, ok := s.Timers.First()
+	return ok && timer.Deadline <= s.Clock
 }

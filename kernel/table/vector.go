@@ -1,26 +1,37 @@
 package table
 
+import "slices"
+
 // Rows of one page are copied together when the first of them is written after
-// a publication: small pages keep that copy short for rows of a few hundred bytes.
+// a publication, and with the page the two nodes above it: small ones keep that
+// copy short for rows of a few hundred bytes.
 const (
-	pageRows = 8
-	dirPages = 256
-	dirRows  = pageRows * dirPages
+	pageRows   = 2
+	groupPages = 64
+	groupRows  = pageRows * groupPages
+	spanGroups = 64
+	spanRows   = groupRows * spanGroups
 )
 
 // Vector is a dense, paged, copy-on-write vector of rows numbered from 1.
 // The zero value is empty and ready for use. Copies made by Publish are
 // read-only; calling Edit or Append on one is a bug and panics.
 type Vector[T any] struct {
-	dirs   []*directory[T]
-	length uint32
-	gen    uint64 // pages with this generation belong to the writer alone; 0 marks a published copy
-	frozen bool
+	spans    []*span[T]
+	spansGen uint64
+	length   uint32
+	gen      uint64 // what has this generation belongs to the writer alone
+	frozen   bool
 }
 
-type directory[T any] struct {
+type span[T any] struct {
+	gen    uint64
+	groups [spanGroups]*group[T]
+}
+
+type group[T any] struct {
 	gen   uint64
-	pages [dirPages]*page[T]
+	pages [groupPages]*page[T]
 }
 
 type page[T any] struct {
@@ -39,7 +50,7 @@ func (v *Vector[T]) Get(no uint32) *T {
 		return nil
 	}
 	at := no - 1
-	return &v.dirs[at/dirRows].pages[at%dirRows/pageRows].rows[at%pageRows]
+	return &v.spans[at/spanRows].groups[at%spanRows/groupRows].pages[at%groupRows/pageRows].rows[at%pageRows]
 }
 
 // Edit returns row no for writing, after making its page the writer's own.
@@ -55,53 +66,60 @@ func (v *Vector[T]) Edit(no uint32) *T {
 // Append adds a zero row and returns its number and the row for writing.
 func (v *Vector[T]) Append() (uint32, *T) {
 	at := v.length
-	if int(at/dirRows) == len(v.dirs) {
-		// A published copy shares the slice's backing array up to its own
-		// length only, so appending never reaches what a reader can see.
-		v.dirs = append(v.dirs[:len(v.dirs):len(v.dirs)], nil)
-	}
+	row := &v.own(at).rows[at%pageRows]
 	v.length++
-	return v.length, &v.own(at).rows[at%pageRows]
+	return v.length, row
 }
 
-// own makes the page of position at writable: directory list, directory and
-// page are each copied at most once per generation.
+// own makes the page of position at writable: the list of spans, a span, a
+// group and a page are each copied at most once per generation.
 func (v *Vector[T]) own(at uint32) *page[T] {
 	if v.frozen {
 		panic("table: write to a published vector")
 	}
-	d := v.dirs[at/dirRows]
-	switch {
-	case d == nil:
-		d = &directory[T]{gen: v.gen}
-		v.dirs[at/dirRows] = d
-	case d.gen != v.gen:
-		dup := *d
-		dup.gen = v.gen
-		d = &dup
-		v.dirs[at/dirRows] = d
+	if v.spansGen != v.gen {
+		v.spans, v.spansGen = slices.Clone(v.spans), v.gen
 	}
-	slot := at % dirRows / pageRows
-	p := d.pages[slot]
-	switch {
-	case p == nil:
-		p = &page[T]{gen: v.gen}
-		d.pages[slot] = p
-	case p.gen != v.gen:
-		dup := *p
-		dup.gen = v.gen
-		p = &dup
-		d.pages[slot] = p
+	if int(at/spanRows) == len(v.spans) {
+		v.spans = append(v.spans, nil)
+	}
+	s := v.spans[at/spanRows]
+	if s == nil || s.gen != v.gen {
+		s = copyOf(s)
+		s.gen = v.gen
+		v.spans[at/spanRows] = s
+	}
+	slot := at % spanRows / groupRows
+	g := s.groups[slot]
+	if g == nil || g.gen != v.gen {
+		g = copyOf(g)
+		g.gen = v.gen
+		s.groups[slot] = g
+	}
+	slot = at % groupRows / pageRows
+	p := g.pages[slot]
+	if p == nil || p.gen != v.gen {
+		p = copyOf(p)
+		p.gen = v.gen
+		g.pages[slot] = p
 	}
 	return p
 }
 
-// Publish returns an immutable copy. The copy costs one pointer per 2,048
-// rows; pages are shared until the writer touches them.
+// copyOf is a copy of a node, or an empty one where there is none yet.
+func copyOf[N any](node *N) *N {
+	if node == nil {
+		return new(N)
+	}
+	dup := *node
+	return &dup
+}
+
+// Publish returns an immutable copy, in constant time and without allocating.
+// Pages are shared until the writer touches them.
 func (v *Vector[T]) Publish() Vector[T] {
 	copied := *v
 	copied.frozen = true
 	v.gen++
-	v.dirs = append([]*directory[T](nil), v.dirs...)
 	return copied
 }

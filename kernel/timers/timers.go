@@ -1,8 +1,10 @@
 package timers
 
 import (
+	"cmp"
+
 	"github.com/omnikernel/omnikernel/kernel/bus"
-	"github.com/tidwall/btree"
+	"github.com/omnikernel/omnikernel/kernel/table"
 )
 
 // Purpose says what is to be done when a timer is due. Numbers are part of
@@ -11,11 +13,26 @@ type Purpose uint8
 
 // The purposes.
 const (
-	CallDeadline  Purpose = iota + 1 // an external call has had its time
-	SleepOver                        // timer.sleep has ended
-	ResumableOver                    // a hibernated agent has expired (row 10)
-	RetentionOver                    // a terminated agent shrinks to a tombstone (LC-8)
+	CallDeadline   Purpose = iota + 1 // an external call has had its time
+	SleepOver                         // timer.sleep has ended
+	ResumableOver                     // a hibernated agent has expired (row 10)
+	RetentionOver                     // a terminated agent shrinks to a tombstone (LC-8)
+	ReceiveOver                       // mailbox.receive has waited long enough
+	BackoffOver                       // a TRANSIENT fault is recovered (FA-1)
+	EscalationOver                    // nobody decided in time (PE-3)
+	DelegationOver                    // the wait for children has had its time (LC-12)
+	TokenOver                         // an agent's token expires (DE-2)
 )
+
+// own reports whether a timer belongs to the agent's state: there is one such
+// at a time. The others belong to a call or a token.
+func (p Purpose) own() bool {
+	switch p {
+	case SleepOver, ResumableOver, RetentionOver, ReceiveOver, BackoffOver:
+		return true
+	}
+	return false
+}
 
 // Timer is one deadline.
 type Timer struct {
@@ -29,45 +46,67 @@ type Timer struct {
 }
 
 // Row is the module's part of an agent's row: the one timer that belongs to
-// the agent's state (every purpose but CallDeadline). ID 0 is none.
+// the agent's state. ID 0 is none.
 type Row struct {
 	_        struct{} `cbor:",toarray"`
 	Deadline int64
 	ID       uint64
 }
 
-func less(a, b Timer) bool {
-	if a.Deadline != b.Deadline {
-		return a.Deadline < b.Deadline
+// order is where a timer stands among all: earlier ones fire first.
+type order struct {
+	deadline int64
+	id       uint64
+}
+
+// Compare puts earlier deadlines first, and among equal ones the timer that
+// was made earlier.
+func (o order) Compare(other order) int {
+	if c := cmp.Compare(o.deadline, other.deadline); c != 0 {
+		return c
 	}
-	return a.ID < b.ID
+	return cmp.Compare(o.id, other.id)
+}
+
+// task is the rest of a timer.
+type task struct {
+	tick    uint64
+	agent   uint32
+	call    uint32
+	purpose Purpose
+}
+
+func (t task) at(o order) Timer {
+	return Timer{Deadline: o.deadline, ID: o.id, Purpose: t.purpose, Agent: t.agent, Tick: t.tick, Call: t.call}
 }
 
 // Tables is the module's state.
 type Tables struct {
 	Next   uint64 // the last id given
-	sorted *btree.BTreeG[Timer]
-}
-
-// New returns empty tables.
-func New() Tables {
-	return Tables{sorted: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true, Degree: 8})}
+	sorted table.Sorted[order, task]
 }
 
 // Publish returns an immutable copy.
-func (t *Tables) Publish() Tables { return Tables{Next: t.Next, sorted: t.sorted.Copy()} }
+func (t *Tables) Publish() Tables { return Tables{Next: t.Next, sorted: t.sorted.Publish()} }
 
 // First is the earliest timer.
-func (t *Tables) First() (Timer, bool) { return t.sorted.Min() }
+func (t *Tables) First() (Timer, bool) {
+	at, rest, ok := t.sorted.First()
+	return rest.at(at), ok
+}
 
 // Len is the number of timers.
 func (t *Tables) Len() int { return t.sorted.Len() }
 
 // All yields the timers in the order in which they fire.
-func (t *Tables) All(yield func(Timer) bool) { t.sorted.Scan(yield) }
+func (t *Tables) All(yield func(Timer) bool) {
+	t.sorted.All(func(at order, rest task) bool { return yield(rest.at(at)) })
+}
 
 // Load puts a timer back from a snapshot.
-func (t *Tables) Load(timer Timer) { t.sorted.Set(timer) }
+func (t *Tables) Load(timer Timer) {
+	t.sorted.Set(order{timer.Deadline, timer.ID}, task{timer.Tick, timer.Agent, timer.Call, timer.Purpose})
+}
 
 // Set is the body of a TimerSet record.
 type Set struct{ Timer Timer }
@@ -97,10 +136,10 @@ func DecodeSet(b []byte) (*Set, bool) {
 
 // ApplySet takes a TimerSet record in.
 func (t *Tables) ApplySet(row *Row, s *Set) {
-	if s.Timer.Purpose != CallDeadline {
+	if s.Timer.Purpose.own() {
 		*row = Row{Deadline: s.Timer.Deadline, ID: s.Timer.ID}
 	}
-	t.sorted.Set(s.Timer)
+	t.Load(s.Timer)
 	t.Next = max(t.Next, s.Timer.ID)
 }
 
@@ -131,5 +170,5 @@ func (t *Tables) ApplyCleared(row *Row, c *Cleared) {
 	if row.ID == c.ID {
 		*row = Row{}
 	}
-	t.sorted.Delete(Timer{Deadline: c.Deadline, ID: c.ID})
+	t.sorted.Delete(order{c.Deadline, c.ID})
 }

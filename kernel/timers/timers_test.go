@@ -14,7 +14,7 @@ import (
 // and a published copy keeps those it had.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tables := timers.New()
+		tables := timers.Tables{}
 		var row timers.Row
 		var want []timers.Timer
 		for id := range rapid.IntRange(0, 40).Draw(t, "n") {
@@ -48,7 +48,7 @@ func TestOrder(t *testing.T) {
 // The row holds the one timer of the agent's state; a call's deadline is not
 // of that kind, and clearing it leaves the row alone.
 func TestRow(t *testing.T) {
-	tables := timers.New()
+	tables := timers.Tables{}
 	var row timers.Row
 	set := func(id uint64, purpose timers.Purpose) {
 		tables.ApplySet(&row, &timers.Set{Timer: timers.Timer{Deadline: 5, ID: id, Purpose: purpose}})

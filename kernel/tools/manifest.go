@@ -10,12 +10,24 @@ import (
 type Manifest struct {
 	Name   string
 	Kernel bool // answered inside Apply (TO-1)
+	Family Family
 
-	// Resource derives the permission resource from the arguments (PE-1).
+	// Resource derives the permission resource from the arguments (PE-1); nil
+	// for tools of a family.
 	Resource func(args value.Raw) (string, *failure.Failure)
 	// Idempotent says whether the call may be run again after a failover (TO-4).
 	Idempotent func(args value.Raw) bool
 }
+
+// Family groups kernel tools whose arguments, actions and resources a module
+// knows: those of memory, and those of agents.
+type Family uint8
+
+// The families. Tools of no family are judged as tool.call on their Resource.
+const (
+	Memory Family = iota + 1
+	Agent
+)
 
 func always(value.Raw) bool { return true }
 
@@ -25,10 +37,25 @@ func named(name string) func(value.Raw) (string, *failure.Failure) {
 
 // manifests is every tool, ordered by name.
 var manifests = [...]Manifest{
+	{Name: "agent.delegate", Kernel: true, Family: Agent, Idempotent: always},
+	{Name: "agent.get", Kernel: true, Family: Agent, Idempotent: always},
+	{Name: "agent.kill", Kernel: true, Family: Agent, Idempotent: always},
+	{Name: "agent.resume", Kernel: true, Family: Agent, Idempotent: always},
+	{Name: "agent.revoke", Kernel: true, Family: Agent, Idempotent: always},
+	{Name: "agent.suspend", Kernel: true, Family: Agent, Idempotent: always},
 	{Name: "clock.now", Kernel: true, Resource: named("clock.now"), Idempotent: always},
 	{Name: "echo", Resource: named("echo"), Idempotent: always},
 	{Name: "http.request", Resource: HTTPResource, Idempotent: httpIdempotent},
+	{Name: "mailbox.receive", Kernel: true, Resource: named("mailbox.receive"), Idempotent: always},
+	{Name: "memory.delete", Kernel: true, Family: Memory, Idempotent: always},
+	{Name: "memory.list", Kernel: true, Family: Memory, Idempotent: always},
+	{Name: "memory.read", Kernel: true, Family: Memory, Idempotent: always},
+	{Name: "memory.write", Kernel: true, Family: Memory, Idempotent: always},
 	{Name: "random.int", Kernel: true, Resource: named("random.int"), Idempotent: always},
+	{Name: "shared.delete", Kernel: true, Family: Memory, Idempotent: always},
+	{Name: "shared.list", Kernel: true, Family: Memory, Idempotent: always},
+	{Name: "shared.read", Kernel: true, Family: Memory, Idempotent: always},
+	{Name: "shared.write", Kernel: true, Family: Memory, Idempotent: always},
 	{Name: "timer.sleep", Kernel: true, Resource: named("timer.sleep"), Idempotent: always},
 	{Name: "uuid.new", Kernel: true, Resource: named("uuid.new"), Idempotent: always},
 }

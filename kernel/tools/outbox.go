@@ -5,8 +5,8 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/table"
 	"github.com/omnikernel/omnikernel/kernel/value"
-	"github.com/tidwall/btree"
 )
 
 // Key identifies a call for ever (TO-4).
@@ -36,45 +36,43 @@ type Call struct {
 
 // Tables is the module's state.
 type Tables struct {
-	outbox *btree.BTreeG[*Call]
+	outbox table.Sorted[Key, *Call]
 }
 
-func less(a, b *Call) bool {
-	if c := cmp.Compare(a.Key.Agent, b.Key.Agent); c != 0 {
-		return c < 0
+// Compare orders calls by agent, tick and call.
+func (k Key) Compare(other Key) int {
+	if c := cmp.Compare(k.Agent, other.Agent); c != 0 {
+		return c
 	}
-	if c := cmp.Compare(a.Key.Tick, b.Key.Tick); c != 0 {
-		return c < 0
+	if c := cmp.Compare(k.Tick, other.Tick); c != 0 {
+		return c
 	}
-	return a.Key.Call < b.Key.Call
-}
-
-// New returns an empty outbox.
-func New() Tables {
-	return Tables{outbox: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})}
+	return cmp.Compare(k.Call, other.Call)
 }
 
 // Publish returns an immutable copy.
-func (t *Tables) Publish() Tables { return Tables{outbox: t.outbox.Copy()} }
+func (t *Tables) Publish() Tables { return Tables{outbox: t.outbox.Publish()} }
 
 // Get finds a call.
-func (t *Tables) Get(k Key) (*Call, bool) { return t.outbox.Get(&Call{Key: k}) }
+func (t *Tables) Get(k Key) (*Call, bool) { return t.outbox.Get(k) }
 
 // Len is the number of unresolved calls.
 func (t *Tables) Len() int { return t.outbox.Len() }
 
 // All yields the calls in order of their keys.
-func (t *Tables) All(yield func(*Call) bool) { t.outbox.Scan(yield) }
+func (t *Tables) All(yield func(*Call) bool) {
+	t.outbox.All(func(_ Key, c *Call) bool { return yield(c) })
+}
 
 // OfAgent yields the agent's unresolved calls.
 func (t *Tables) OfAgent(agent uint32, yield func(*Call) bool) {
-	t.outbox.Ascend(&Call{Key: Key{Agent: agent}}, func(c *Call) bool {
+	t.outbox.From(Key{Agent: agent}, func(_ Key, c *Call) bool {
 		return c.Key.Agent == agent && yield(c)
 	})
 }
 
 // Load puts a call back from a snapshot.
-func (t *Tables) Load(c *Call) { t.outbox.Set(c) }
+func (t *Tables) Load(c *Call) { t.outbox.Set(c.Key, c) }
 
 // RequestedBody is the body of CallRequested.
 type RequestedBody struct {
@@ -110,7 +108,7 @@ func DecodeRequested(raw []byte) (*RequestedBody, bool) {
 
 // ApplyRequested adds the call.
 func (t *Tables) ApplyRequested(agent uint32, tick uint64, at bus.At, b *RequestedBody) {
-	t.outbox.Set(&Call{
+	t.Load(&Call{
 		Key: Key{Agent: agent, Tick: tick, Call: b.Call}, Tool: b.Tool, Args: append(value.Raw(nil), b.Args...),
 		Resource: b.Resource, Idempotent: b.Idempotent, Deadline: b.Deadline, Timer: b.Timer, Requested: at.Seq,
 	})
@@ -145,7 +143,7 @@ func (t *Tables) ApplyDispatched(agent uint32, tick uint64, at bus.At, b *Dispat
 	}
 	dup := *found
 	dup.Dispatched, dup.Node, dup.Term = at.Seq, b.Node, b.Term
-	t.outbox.Set(&dup)
+	t.Load(&dup)
 }
 
 // ActionBody is the body of ActionExecuted and ActionFailed. The value itself
@@ -178,7 +176,7 @@ func DecodeAction(raw []byte) (*ActionBody, bool) {
 
 // ApplyAction resolves the call, if the outbox had it.
 func (t *Tables) ApplyAction(agent uint32, tick uint64, b *ActionBody) {
-	t.outbox.Delete(&Call{Key: Key{Agent: agent, Tick: tick, Call: b.Call}})
+	t.outbox.Delete(Key{Agent: agent, Tick: tick, Call: b.Call})
 }
 
 // StaleBody is the body of StaleResult: a result that came too late or twice
