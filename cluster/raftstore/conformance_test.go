@@ -24,6 +24,7 @@ func TestConformance(t *testing.T) {
 		"everything is dropped":            everythingDropped,
 		"the middle is refused":            middleRefused,
 		"a log may begin anywhere":         beginsAnywhere,
+		"a gap drops what is before it":    gapDrops,
 		"stable values":                    stableValues,
 		"a vote is whole or absent":        voteWhole,
 		"one store per directory":          oneStore,
@@ -81,6 +82,9 @@ func requireLog(t *testing.T, store *raftstore.Store, low, high, term uint64) {
 	}
 	var entry raft.Log
 	require.Equal(t, raft.ErrLogNotFound, store.Logs().GetLog(high+1, &entry))
+	if low > 1 {
+		require.Equal(t, raft.ErrLogNotFound, store.Logs().GetLog(low-1, &entry), "what was dropped is gone")
+	}
 }
 
 func emptyStore(t *testing.T, o raftstore.Options) {
@@ -145,6 +149,20 @@ func beginsAnywhere(t *testing.T, o raftstore.Options) {
 	store := open(t, o)
 	require.NoError(t, store.Logs().StoreLogs(entries(70, 75, 6)))
 	requireLog(t, reopen(t, store, o), 70, 75, 6)
+}
+
+// A node that stops between a snapshot that it was sent and the deletion of its
+// log comes back with entries that do not reach the snapshot.
+func gapDrops(t *testing.T, o raftstore.Options) {
+	store := open(t, o)
+	require.NoError(t, store.Logs().StoreLogs(entries(1, 2500, 2)))
+	store = reopen(t, store, o)
+	require.NoError(t, store.Logs().StoreLogs(entries(2501, 2502, 2)))
+	require.NoError(t, store.Logs().StoreLogs(entries(9001, 9003, 5)))
+	requireLog(t, store, 9001, 9003, 5)
+	var entry raft.Log
+	require.Equal(t, raft.ErrLogNotFound, store.Logs().GetLog(2502, &entry), "nor in the cache")
+	requireLog(t, reopen(t, store, o), 9001, 9003, 5)
 }
 
 func stableValues(t *testing.T, o raftstore.Options) {

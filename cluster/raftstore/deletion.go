@@ -2,15 +2,15 @@ package raftstore
 
 import "fmt"
 
-// deleteChunk bounds one deletion transaction, in entries. Deleting a million
+// deleteStep bounds one deletion transaction, in entries. Deleting a million
 // entries at once stops every other write for a second; this many take a few
 // milliseconds.
-const deleteChunk = 2048
+const deleteStep = 2048
 
 // DeleteRange removes the entries low to high, both included.
 //
 // The library deletes a prefix (behind a snapshot) or a suffix (entries that
-// conflict with the leader's). Chunks make a crash in the middle possible, and
+// conflict with the leader's). Steps make a crash in the middle possible, and
 // what is left must be a log without holes, or the node cannot start again. So
 // a prefix goes from its front and a suffix from its end.
 //
@@ -35,7 +35,7 @@ func (l logs) DeleteRange(low, high uint64) error {
 		return fmt.Errorf("entries %d to %d are neither the front nor the end of the log %d to %d", low, high, first, last)
 	}
 	if l.kind == WAL {
-		return l.deleteChunk(low, high)
+		return l.deleteStep(low, high)
 	}
 	if low == first {
 		return l.deleteForward(low, high)
@@ -44,26 +44,26 @@ func (l logs) DeleteRange(low, high uint64) error {
 }
 
 func (l logs) deleteForward(low, high uint64) error {
-	for high-low >= deleteChunk {
-		if err := l.deleteChunk(low, low+deleteChunk-1); err != nil {
+	for high-low >= deleteStep {
+		if err := l.deleteStep(low, low+deleteStep-1); err != nil {
 			return err
 		}
-		low += deleteChunk
+		low += deleteStep
 	}
-	return l.deleteChunk(low, high)
+	return l.deleteStep(low, high)
 }
 
 func (l logs) deleteBackward(low, high uint64) error {
-	for high-low >= deleteChunk {
-		if err := l.deleteChunk(high-deleteChunk+1, high); err != nil {
+	for high-low >= deleteStep {
+		if err := l.deleteStep(high-deleteStep+1, high); err != nil {
 			return err
 		}
-		high -= deleteChunk
+		high -= deleteStep
 	}
-	return l.deleteChunk(low, high)
+	return l.deleteStep(low, high)
 }
 
-func (l logs) deleteChunk(low, high uint64) error {
+func (l logs) deleteStep(low, high uint64) error {
 	if err := l.writable(); err != nil {
 		return err
 	}

@@ -9,9 +9,13 @@
 //
 // What the wrapper adds to the libraries underneath:
 //
+//   - In the database entries lie in chunks, each with a checksum, and each an
+//     entry of the library's (chunklog.go, chunk.go, entry.go). All are read when
+//     the store is opened: what is damaged or missing is refused.
 //   - A vote is one record, written in one transaction (vote.go).
-//   - Deleting many entries happens in chunks, in an order that leaves no hole
+//   - Deleting many entries happens in steps, in an order that leaves no hole
 //     after a crash (deletion.go).
+//   - A log never has a gap: what is before one is dropped (logs.go).
 //   - A write that takes too long ends the process: a leader with a stuck disk
 //     would otherwise stay leader for ever, because heartbeats do not touch the
 //     disk (watchdog.go).

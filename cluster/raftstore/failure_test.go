@@ -1,6 +1,7 @@
 package raftstore
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -75,7 +76,7 @@ func fill(t *testing.T, store *Store, low, high uint64) {
 	require.NoError(t, store.Logs().StoreLogs(entries))
 }
 
-func TestDeletionInChunks(t *testing.T) {
+func TestDeletionInSteps(t *testing.T) {
 	store, d, _ := onDisk(t, Bolt, t.TempDir())
 	fill(t, store, 1, 10_000)
 
@@ -115,7 +116,7 @@ func TestDeletionLeavesNoHole(t *testing.T) {
 			require.NoError(t, err)
 			last, err := again.Logs().LastIndex()
 			require.NoError(t, err)
-			require.Equal(t, uint64(9000-2*2048), last-first+1, "two chunks are gone")
+			require.Equal(t, uint64(9000-2*2048), last-first+1, "two steps are gone")
 			for i := first; i <= last; i++ {
 				var entry raft.Log
 				require.NoError(t, again.Logs().GetLog(i, &entry), "entry %d of %d to %d", i, first, last)
@@ -124,7 +125,7 @@ func TestDeletionLeavesNoHole(t *testing.T) {
 	}
 }
 
-// Segments delete by metadata: chunks would only make new segments.
+// Segments delete by metadata: steps would only make new segments.
 func TestSegmentsDeleteAtOnce(t *testing.T) {
 	store, d, _ := onDisk(t, WAL, t.TempDir())
 	fill(t, store, 1, 6000)
@@ -217,20 +218,19 @@ func TestTornVoteWithoutTheWrapper(t *testing.T) {
 	path := filepath.Join(t.TempDir(), boltFile)
 	files, err := openBolt(path, time.Second)
 	require.NoError(t, err)
-	bare := files.(raft.StableStore)
-	require.NoError(t, bare.SetUint64([]byte(keyVoteTerm), 7))
-	require.NoError(t, bare.Set([]byte(keyVoteCandidate), []byte("first")))
-	require.NoError(t, bare.SetUint64([]byte(keyVoteTerm), 8))
+	number := func(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+	require.NoError(t, files.Set([]byte(keyVoteTerm), number(7)))
+	require.NoError(t, files.Set([]byte(keyVoteCandidate), []byte("first")))
+	require.NoError(t, files.Set([]byte(keyVoteTerm), number(8)))
 	require.NoError(t, files.Close()) // and the process dies here
 
 	files, err = openBolt(path, time.Second)
 	require.NoError(t, err)
-	bare = files.(raft.StableStore)
-	term, err := bare.GetUint64([]byte(keyVoteTerm))
+	term, err := files.Get([]byte(keyVoteTerm))
 	require.NoError(t, err)
-	candidate, err := bare.Get([]byte(keyVoteCandidate))
+	candidate, err := files.Get([]byte(keyVoteCandidate))
 	require.NoError(t, err)
-	require.Equal(t, uint64(8), term)
+	require.Equal(t, number(8), term)
 	require.Equal(t, "first", string(candidate))
 	require.NoError(t, files.Close())
 }

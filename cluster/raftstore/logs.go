@@ -43,6 +43,15 @@ func (l logs) GetLog(index uint64, entry *raft.Log) error {
 	if err := l.readable(); err != nil {
 		return err
 	}
+	if l.kind == WAL {
+		// The segment that is being written still finds what was dropped from
+		// its front.
+		if first, err := l.FirstIndex(); err != nil {
+			return err
+		} else if index < first {
+			return raft.ErrLogNotFound
+		}
+	}
 	err := l.backend.GetLog(index, entry)
 	if errors.Is(err, raft.ErrLogNotFound) {
 		return raft.ErrLogNotFound
@@ -63,6 +72,9 @@ func (l logs) StoreLogs(entries []*raft.Log) error {
 	if err := l.writable(); err != nil {
 		return err
 	}
+	if err := l.closeGap(entries); err != nil {
+		return err
+	}
 	timer := l.guard("store entries")
 	err := l.backend.StoreLogs(entries)
 	timer.Stop()
@@ -75,6 +87,20 @@ func (l logs) StoreLogs(entries []*raft.Log) error {
 	}
 	l.bytes.Add(size)
 	return nil
+}
+
+// closeGap drops the log when entries are stored that do not continue it.
+//
+// The library leaves a gap behind a snapshot that is durable, and only there:
+// what is before the gap is of no use any more, and may never have been
+// committed. Neither kind of file can hold a gap. For segments the library drops
+// the log itself, but not when it is stopped between the snapshot and that.
+func (l logs) closeGap(entries []*raft.Log) error {
+	last, err := l.LastIndex()
+	if err != nil || last == 0 || len(entries) == 0 || entries[0].Index <= last+1 {
+		return err
+	}
+	return l.cached.DeleteRange(0, last)
 }
 
 func sizeOf(entry *raft.Log) uint64 {

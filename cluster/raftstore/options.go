@@ -37,6 +37,8 @@ var (
 	ErrStalled = errors.New("write to the raft store is stuck")
 	// ErrCorrupt: what was read is not what was stored.
 	ErrCorrupt = errors.New("raft store is damaged")
+	// ErrLayout: the files are of this kind and not of this version.
+	ErrLayout = errors.New("raft store was written by another version")
 	// ErrClosed: the store was closed.
 	ErrClosed = errors.New("raft store is closed")
 )
