@@ -8,6 +8,9 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # package at a time: a busy second core makes false elections.
 PROCESS_DIRS := $(patsubst %,./%/...,$(wildcard cluster cmd jepsen))
 PROCESS_PATHS := /(cluster|cmd|jepsen)(/|$$)
+# Tests that open a Raft store. Where it matters they run over both kinds; the
+# others over what OMNI_TEST_STORE names, or the default.
+STORE_DIRS := ./cluster/... ./cmd/... ./transport/client/... ./transport/raftstream/...
 UNIT = $$($(GO) list ./... | grep -Ev '$(PROCESS_PATHS)')
 
 FUZZTIME ?= 10s
@@ -34,10 +37,12 @@ test-race: ## the same tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(UNIT)
 	CGO_ENABLED=1 $(GO) test -race -p 1 -timeout 20m $(PROCESS_DIRS)
 
-test-long: ## also what takes minutes: tests behind the build tag `long`
+test-long: ## also what takes minutes: tests behind the build tag `long`, and all over raft-wal
 	$(GO) vet -tags long ./...
 	$(GO) test -tags long -timeout 60m $(UNIT)
 	$(GO) test -tags long -p 1 -timeout 120m $(PROCESS_DIRS)
+	OMNI_TEST_STORE=bolt $(GO) test -timeout 20m ./cluster/consensus
+	OMNI_TEST_STORE=wal $(GO) test -p 1 -timeout 40m $(STORE_DIRS)
 
 test-386: ## the replicated state on 32 bits: the same bytes
 	GOARCH=386 CGO_ENABLED=0 $(GO) test ./kernel/... ./fsm/...

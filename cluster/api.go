@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -38,6 +40,7 @@ const (
 	CodeNotCaughtUp    = "NOT_CAUGHT_UP"   // a read: the index or lag asked for is not reached
 	CodeHistoryBehind  = "HISTORY_BEHIND"  // a log read: this node has no history below From
 	CodeDiverged       = "REPLAY_DIVERGENCE"
+	CodeSafeMode       = "SAFE_MODE" // definite: this node does nothing until an operator acts (EV-14)
 )
 
 // Answer to a command.
@@ -93,6 +96,7 @@ const (
 	RoleFollower  Role = "follower"
 	RoleCandidate Role = "candidate"
 	RoleDown      Role = "unreachable"
+	RoleSafeMode  Role = "safe_mode" // in no role: it takes no part (EV-14)
 )
 
 // NodeStatus is one node's account of itself, or the asker's of a node that
@@ -113,6 +117,26 @@ type NodeStatus struct {
 	Reason       string `json:"reason,omitempty" cbor:"13,keyasint,omitempty"` // why not healthy
 	UptimeMillis int64  `json:"uptime_ms" cbor:"14,keyasint"`
 	Version      string `json:"version" cbor:"15,keyasint"`
+
+	SafeMode *SafeMode `json:"safe_mode,omitempty" cbor:"16,keyasint,omitempty"` // what holds it
+}
+
+// SafeMode is the event that holds a node (EV-14). It is the error of a node
+// that is held.
+type SafeMode struct {
+	Index   uint64 `json:"index" cbor:"1,keyasint"`  // Raft index of the event
+	Digest  string `json:"digest" cbor:"2,keyasint"` // hex SHA-256 of the Raft entry
+	Kind    string `json:"kind" cbor:"3,keyasint"`   // of the event; empty when the log does not have it
+	Crashes int    `json:"crashes" cbor:"4,keyasint"`
+	Hint    string `json:"hint" cbor:"5,keyasint"` // what an operator can do
+}
+
+// Error begins with the code.
+func (s *SafeMode) Error() string { return CodeSafeMode + ": " + s.sentence() }
+
+func (s *SafeMode) sentence() string {
+	return fmt.Sprintf("applying the event at index %d (%s, digest %s) ended this node's process %d times",
+		s.Index, cmp.Or(s.Kind, "kind unknown"), s.Digest, s.Crashes)
 }
 
 // Status of the cluster as one node sees it.

@@ -7,7 +7,9 @@
 //
 // cmd/omni opens a Node with its Raft transport and its tool adapters (Open),
 // hands it to the HTTP API, and stops it (Stop), which gives leadership away
-// first. Everything else may be called from any goroutine in between.
+// first. Everything else may be called from any goroutine in between. A node
+// that Open refuses because one event ended its process over and over is held in
+// safe mode instead (Hold): to the API it looks the same and refuses everything.
 //
 // # What it never does
 //

@@ -117,7 +117,7 @@ func (n *Node) pulse(ctx context.Context) {
 
 // untilDue is how long from now the kernel needs a Pulse; an hour for never.
 func (n *Node) untilDue(s *kernelState) time.Duration {
-	if s.Running.Len() > 0 {
+	if s.Behind() {
 		return 0
 	}
 	timer, ok := s.Timers.First()

@@ -44,7 +44,7 @@ type Node struct {
 
 // Open starts the node: it claims the data directory, restores the kernel and
 // joins its Raft group. Errors name what to do: a busy or foreign directory, a
-// newer snapshot, an event that ends the process (*fsm.SafeModeError).
+// newer snapshot, an event that ends the process (*fsm.SafeModeError: see Hold).
 func Open(c Config) (*Node, error) {
 	n, err := prepare(c)
 	if err != nil {
@@ -85,23 +85,14 @@ func (n *Node) kernelDir() string {
 
 func (n *Node) open() (err error) {
 	c := &n.config
-	if err := claim(c.DataDir, c.ClusterID, c.NodeID); err != nil {
+	if n.store, err = n.openStore(); err != nil {
 		return err
-	}
-	n.store, err = raftstore.Open(raftstore.Options{
-		Kind: c.Store, Dir: filepath.Join(n.kernelDir(), "raft"), Fatal: n.die, Logger: n.logger.Named("store"),
-	})
-	if err != nil {
-		return fmt.Errorf("cluster: raft store: %w", err)
 	}
 	if n.guard, err = fsm.OpenGuard(n.kernelDir()); err != nil {
 		return err
 	}
-	n.log, err = segment.Open(filepath.Join(n.kernelDir(), "log"), segment.Options{
-		Owner: segment.Owner(c.ClusterID, c.KernelID), FlushEvery: logFlushEvery, Logger: n.logger.Named("log"),
-	})
-	if err != nil {
-		return fmt.Errorf("cluster: execution log: %w", err)
+	if n.log, err = n.openLog(); err != nil {
+		return err
 	}
 	n.runner = newRunner(n)
 	n.fsm = fsm.New(fsm.Options{
@@ -109,6 +100,32 @@ func (n *Node) open() (err error) {
 		Fatal: n.die, Requested: n.runner.requested, Published: n.published, Logger: n.logger.Named("fsm"),
 	})
 	return n.join()
+}
+
+// openStore claims the data directory and opens the Raft store in it, which
+// holds its lock.
+func (n *Node) openStore() (*raftstore.Store, error) {
+	c := &n.config
+	if err := claim(c.DataDir, c.ClusterID, c.NodeID); err != nil {
+		return nil, err
+	}
+	store, err := raftstore.Open(raftstore.Options{
+		Kind: c.Store, Dir: filepath.Join(n.kernelDir(), "raft"), Fatal: n.die, Logger: n.logger.Named("store"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cluster: raft store: %w", err)
+	}
+	return store, nil
+}
+
+func (n *Node) openLog() (*segment.Store, error) {
+	log, err := segment.Open(filepath.Join(n.kernelDir(), "log"), segment.Options{
+		Owner: segment.Owner(n.config.ClusterID, n.config.KernelID), FlushEvery: logFlushEvery, Logger: n.logger.Named("log"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cluster: execution log: %w", err)
+	}
+	return log, nil
 }
 
 func (n *Node) join() (err error) {
@@ -209,8 +226,10 @@ func (n *Node) peer(id string) Peer {
 // 80 random bits (CL-3). A kernel that is behind the clocks of its clients
 // gives an id that opens all the same, since it counts kernel time.
 func (n *Node) MintSession() [16]byte {
-	var id [16]byte
-	millis := max(n.fsm.State().Clock, n.config.Wall().UnixMilli())
+	return mintSession(max(n.fsm.State().Clock, n.config.Wall().UnixMilli()))
+}
+
+func mintSession(millis int64) (id [16]byte) {
 	for i := range 6 {
 		id[i] = byte(millis >> (40 - 8*i))
 	}

@@ -1,9 +1,11 @@
 package cluster_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -23,6 +25,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// overStores runs a test over both kinds of Raft store: one whose nodes come
+// back with what they had written.
+func overStores(t *testing.T, test func(t *testing.T, store raftstore.Kind)) {
+	for _, store := range []raftstore.Kind{raftstore.Bolt, raftstore.WAL} {
+		t.Run(string(store), func(t *testing.T) { test(t, store) })
+	}
+}
+
+// testStore is the store of every test that does not choose one itself: what
+// OMNI_TEST_STORE says, or the default.
+func testStore() raftstore.Kind {
+	return cmp.Or(raftstore.Kind(os.Getenv("OMNI_TEST_STORE")), raftstore.Bolt)
+}
+
 // trio is three nodes in one process, over real TCP and real files.
 type trio struct {
 	t         testing.TB
@@ -36,7 +52,10 @@ type trio struct {
 }
 
 func newTrio(t testing.TB, changes ...func(*trio)) *trio {
-	c := &trio{t: t, adapters: []tools.Adapter{echo.Adapter{}}, nodes: make([]*cluster.Node, 3), endpoints: make([]*raftstream.Endpoint, 3)}
+	c := &trio{
+		t: t, store: testStore(), adapters: []tools.Adapter{echo.Adapter{}},
+		nodes: make([]*cluster.Node, 3), endpoints: make([]*raftstream.Endpoint, 3),
+	}
 	for i := range 3 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
@@ -60,23 +79,31 @@ func newTrio(t testing.TB, changes ...func(*trio)) *trio {
 
 func (c *trio) start(i int) {
 	c.t.Helper()
+	config, streams := c.config(i)
+	node, err := cluster.Open(config)
+	require.NoError(c.t, err)
+	streams.Peers().Handle(node.HandlePeer)
+	c.nodes[i] = node
+}
+
+// config gives a node its endpoint, and everything else that it is opened with.
+func (c *trio) config(i int) (cluster.Config, *raftstream.Kernel) {
+	c.t.Helper()
 	endpoint, err := raftstream.Listen(raftstream.Options{Listen: c.peers[i].Raft, ClusterID: "test", NodeID: c.peers[i].ID, Logger: hclog.NewNullLogger()})
 	require.NoError(c.t, err)
 	streams, err := endpoint.Kernel("default")
 	require.NoError(c.t, err)
 	registry, err := tools.New(tools.Options{}, c.adapters...)
 	require.NoError(c.t, err)
-	node, err := cluster.Open(cluster.Config{
+	c.endpoints[i] = endpoint
+	return cluster.Config{
 		NodeID: c.peers[i].ID, ClusterID: "test", KernelID: "default", DataDir: c.dirs[i], Peers: c.peers,
 		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
 		Fatal:  func(err error) { c.t.Errorf("node %d: %v", i+1, err) },
 		Wall:   c.wall[i],
 		Store:  c.store,
 		Logger: hclog.NewNullLogger(),
-	})
-	require.NoError(c.t, err)
-	streams.Peers().Handle(node.HandlePeer)
-	c.nodes[i], c.endpoints[i] = node, endpoint
+	}, streams
 }
 
 func (c *trio) stop(i int) {
@@ -124,9 +151,7 @@ func start(t *testing.T, id string) event.Event {
 // Three replicas carry an agent through its life, the leader runs its calls,
 // and every node ends with the same digest; after a restart too (CL-4, LO-3).
 func TestThreeNodesRunAnAgent(t *testing.T) {
-	for _, store := range []raftstore.Kind{raftstore.Bolt, raftstore.WAL} {
-		t.Run(string(store), func(t *testing.T) { threeNodesRunAnAgent(t, store) })
-	}
+	overStores(t, threeNodesRunAnAgent)
 }
 
 func threeNodesRunAnAgent(t *testing.T, store raftstore.Kind) {

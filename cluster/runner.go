@@ -215,7 +215,10 @@ func (r *runner) mayCall(ctx context.Context, call *tools.Call, term uint64) boo
 	}
 	_, err := r.n.group.ReadIndex(ctx)
 	if err == nil {
-		return true
+		// The kernel judges authority once more when it takes the dispatch in
+		// (TO-5): a call that it withdrew is not in the outbox any more.
+		now, pending := r.n.fsm.State().Tools.Get(call.Key)
+		return pending && now.Dispatched != 0 && now.Term == term
 	}
 	// Dispatched, and not called: say so, since nobody else may call it.
 	r.handIn(event.Result{

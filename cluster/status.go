@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"sync"
 	"time"
+
+	"github.com/omnikernel/omnikernel/cluster/consensus"
 )
 
 // statusWait bounds how long a peer may take to tell its status.
@@ -13,15 +15,27 @@ const statusWait = time.Second
 
 // Status asks every node for its account of itself.
 func (n *Node) Status(ctx context.Context) Status {
-	out := Status{ClusterID: n.config.ClusterID, KernelID: n.config.KernelID, Nodes: make([]NodeStatus, len(n.config.Peers))}
+	out := gatherStatus(ctx, &n.config, n.ownStatus)
 	if leader, ok := n.Leader(); ok {
 		out.Leader = leader.ID
 	}
+	return out
+}
+
+// gatherStatus asks every node but this one, which speaks for itself.
+func gatherStatus(ctx context.Context, c *Config, own func() NodeStatus) Status {
+	out := Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Nodes: make([]NodeStatus, len(c.Peers))}
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
 	var asked sync.WaitGroup
-	for i, p := range n.config.Peers {
-		asked.Go(func() { out.Nodes[i] = n.statusOf(ctx, p) })
+	for i, p := range c.Peers {
+		asked.Go(func() {
+			if p.ID == c.NodeID {
+				out.Nodes[i] = own()
+			} else {
+				out.Nodes[i] = statusOf(ctx, c.Calls, p)
+			}
+		})
 	}
 	asked.Wait()
 	for i := range out.Nodes {
@@ -30,12 +44,9 @@ func (n *Node) Status(ctx context.Context) Status {
 	return out
 }
 
-func (n *Node) statusOf(ctx context.Context, p Peer) NodeStatus {
-	if p.ID == n.config.NodeID {
-		return n.ownStatus()
-	}
+func statusOf(ctx context.Context, calls consensus.PeerCaller, p Peer) NodeStatus {
 	silent := NodeStatus{ID: p.ID, API: p.API, Raft: p.Raft, Role: RoleDown, Reason: "the node does not answer"}
-	answer, err := n.config.Calls.Call(ctx, p.Raft, peerStatus, nil)
+	answer, err := calls.Call(ctx, p.Raft, peerStatus, nil)
 	if err != nil {
 		return silent
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -275,13 +276,49 @@ func TestCrashLoopAndQuarantine(t *testing.T) {
 	_, err = OpenGuard(dir)
 	require.ErrorAs(t, err, &safe, "it stays in safe mode until somebody acts")
 
-	content := fmt.Sprintf(`[{"index":3,"digest":%q}]`, safe.Digest)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, quarantineFile), []byte(content), 0o600))
+	quarantine(t, dir, 3, hex.EncodeToString(make([]byte, 32)))
+	_, err = OpenGuard(dir)
+	require.ErrorAs(t, err, &safe, "another entry is quarantined at this index")
+	require.Contains(t, safe.Hint(), "names the digest 0000")
+	require.Contains(t, safe.Hint(), fmt.Sprintf(`[{"index":3,"digest":%q}] into %s`, safe.Digest, filepath.Join(dir, quarantineFile)))
+
+	quarantine(t, dir, 3, strings.ToUpper(safe.Digest))
 	a := newReplica(t, dir)
 	answers := a.ApplyBatch(logs)
 	require.Equal(t, failure.Quarantined, answers[2].(*Result).Outcome.Refusal.Code)
 	require.True(t, answers[3].(*Result).Outcome.Done())
 	require.EqualValues(t, 2, a.State().Agents.Len())
+}
+
+func quarantine(t *testing.T, dir string, index uint64, digest string) {
+	content := fmt.Sprintf(`[{"index":%d,"digest":%q}]`, index, digest)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, quarantineFile), []byte(content), 0o600))
+}
+
+// A quarantine that names nothing is told at the start, not ignored.
+func TestQuarantineFileIsChecked(t *testing.T) {
+	dir := t.TempDir()
+	for _, content := range []string{
+		`{`, `{"index":3}`, `[{"index":3}]`, `[{"digest":"` + strings.Repeat("ab", 32) + `"}]`, `[{"index":3,"digest":"abc"}]`,
+		`[{"index":3,"digest":"` + strings.Repeat("zz", 32) + `"}]`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, quarantineFile), []byte(content), 0o600))
+		_, err := OpenGuard(dir)
+		require.ErrorContains(t, err, quarantineFile, content)
+	}
+}
+
+// An entry that was applied after all is forgiven: crashes are counted in a row.
+func TestCrashesThatWereSurvivedAreForgotten(t *testing.T) {
+	dir, logs := t.TempDir(), history(3)
+	for range MaxCrashes {
+		crash(t, dir, 3, logs[2].Data)
+		crash(t, dir, 3, logs[2].Data)
+		a := newReplica(t, dir)
+		a.ApplyBatch(logs)
+		require.NoError(t, a.fatal)
+		a.close()
+	}
 }
 
 // Crashes at different indexes are no loop.

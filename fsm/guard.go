@@ -47,17 +47,32 @@ type Quarantine struct {
 // the process MaxCrashes times.
 type SafeModeError struct {
 	Index  uint64
-	Digest string
+	Digest string // hex SHA-256 of the Raft entry's bytes
+	Dir    string // where the guard's files are
+
+	// Mistaken is the digest that the quarantine names for Index, when that is
+	// another one; empty when it names none.
+	Mistaken string
 }
 
-// Error tells what happened and what an operator can do.
+// Error tells what happened.
 func (e *SafeModeError) Error() string {
-	return fmt.Sprintf("safe mode: applying the entry at index %d ended the process %d times; to record it as refused instead, put [{\"index\":%d,\"digest\":\"%s\"}] into %s on every node",
-		e.Index, MaxCrashes, e.Index, e.Digest, quarantineFile)
+	return fmt.Sprintf("applying the entry at index %d, digest %s, ended the process %d times", e.Index, e.Digest, MaxCrashes)
+}
+
+// Hint tells what an operator can do (EV-14).
+func (e *SafeModeError) Hint() string {
+	hint := fmt.Sprintf("when every node stops at it, put [{\"index\":%d,\"digest\":\"%s\"}] into %s, and into the same file of every other node, and start the nodes again: the event is recorded as refused. When others have applied it, it must not be quarantined here: remove %s and start the node again, which makes it try %d times more",
+		e.Index, e.Digest, filepath.Join(e.Dir, quarantineFile), filepath.Join(e.Dir, guardFile), MaxCrashes)
+	if e.Mistaken != "" {
+		hint = fmt.Sprintf("%s names the digest %s for this index, which is not this event's: ", quarantineFile, e.Mistaken) + hint
+	}
+	return hint
 }
 
 // OpenGuard opens the guard in dir. It returns a *SafeModeError when the last
-// MaxCrashes processes ended in the same event and it is not quarantined.
+// MaxCrashes processes that applied the event ended in it and it is not
+// quarantined.
 func OpenGuard(dir string) (*Guard, error) {
 	g := &Guard{quarantine: make(map[uint64]string)}
 	if err := g.readQuarantine(filepath.Join(dir, quarantineFile)); err != nil {
@@ -75,11 +90,11 @@ func OpenGuard(dir string) (*Guard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fsm: crash guard: %w", err)
 	}
-	return g, g.judge()
+	return g, g.judge(dir)
 }
 
 // judge counts the crash that the last process left behind, if it did.
-func (g *Guard) judge() error {
+func (g *Guard) judge(dir string) error {
 	applying := binary.LittleEndian.Uint64(g.mapped[0:])
 	if applying == 0 {
 		return nil
@@ -93,7 +108,7 @@ func (g *Guard) judge() error {
 	binary.LittleEndian.PutUint64(g.mapped[40:], applying)
 	binary.LittleEndian.PutUint64(g.mapped[48:], count)
 	if count >= MaxCrashes && g.quarantine[applying] != digest {
-		return &SafeModeError{Index: applying, Digest: digest}
+		return &SafeModeError{Index: applying, Digest: digest, Dir: dir, Mistaken: g.quarantine[applying]}
 	}
 	binary.LittleEndian.PutUint64(g.mapped[0:], 0)
 	return nil
@@ -109,10 +124,14 @@ func (g *Guard) readQuarantine(path string) error {
 	}
 	var list []Quarantine
 	if err := json.Unmarshal(content, &list); err != nil {
-		return fmt.Errorf("fsm: %s must be a JSON list of {index, digest}: %w", path, err)
+		return fmt.Errorf("fsm: %s must be a JSON list of {\"index\", \"digest\"}: %w", path, err)
 	}
-	for _, q := range list {
-		g.quarantine[q.Index] = q.Digest
+	for i, q := range list {
+		digest, err := hex.DecodeString(q.Digest)
+		if q.Index == 0 || err != nil || len(digest) != sha256.Size {
+			return fmt.Errorf("fsm: %s: item %d must have an index from 1 and a digest of 64 hex digits", path, i)
+		}
+		g.quarantine[q.Index] = hex.EncodeToString(digest) // in lower case
 	}
 	return nil
 }
@@ -136,9 +155,17 @@ func (g *Guard) enter(index uint64, entry []byte) (quarantined bool) {
 	return quarantined
 }
 
+// leave notes that the entry was applied. One that had been fatal before is not
+// any more: what the guard counts are crashes in a row.
 func (g *Guard) leave() {
-	if g != nil {
-		binary.LittleEndian.PutUint64(g.mapped[0:], 0)
+	if g == nil {
+		return
+	}
+	applied := binary.LittleEndian.Uint64(g.mapped[0:])
+	binary.LittleEndian.PutUint64(g.mapped[0:], 0)
+	if binary.LittleEndian.Uint64(g.mapped[40:]) == applied {
+		binary.LittleEndian.PutUint64(g.mapped[40:], 0)
+		binary.LittleEndian.PutUint64(g.mapped[48:], 0)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,8 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
 )
 
 // trio is a group of nodes on one network. Built inside a synctest bubble it
@@ -22,15 +25,17 @@ type trio struct {
 	t       *testing.T
 	network *network
 	nodes   []*node
-	members []Member      // of the first configuration
-	config  func(*Config) // adjusts every node's configuration
+	members []Member       // of the first configuration
+	config  func(*Config)  // adjusts every node's configuration
+	store   raftstore.Kind // of every node
+	dir     string         // of their files
 }
 
 // node is one member: what survives its crash, and what runs while it is up.
 type node struct {
 	id        string
 	bootstrap []Member
-	store     *raft.InmemStore
+	disk      *disk
 	snapshots *raft.InmemSnapshotStore
 	wall      atomic.Int64 // how far its clock is off, nanoseconds
 
@@ -58,8 +63,13 @@ func names(count int) []Member {
 }
 
 func newCluster(t *testing.T, count int, config func(*Config)) *trio {
-	c := &trio{t: t, network: newNetwork(), members: names(count), config: config}
-	t.Cleanup(c.close) // inside the bubble
+	return newClusterOver(t, testStore(), count, config)
+}
+
+func newClusterOver(t *testing.T, store raftstore.Kind, count int, config func(*Config)) *trio {
+	c := &trio{t: t, network: newNetwork(), members: names(count), config: config, store: store}
+	c.dir = t.TempDir() // removed after the nodes are closed
+	t.Cleanup(c.close)  // inside the bubble
 	for _, m := range c.members {
 		c.add(m.ID, c.members)
 	}
@@ -68,7 +78,7 @@ func newCluster(t *testing.T, count int, config func(*Config)) *trio {
 
 // add makes a new node; bootstrap is nil for one that joins later.
 func (c *trio) add(id string, bootstrap []Member) *node {
-	n := &node{id: id, store: raft.NewInmemStore(), snapshots: raft.NewInmemSnapshotStore(), bootstrap: bootstrap}
+	n := &node{id: id, disk: newDisk(c.t, c.store, filepath.Join(c.dir, id)), snapshots: raft.NewInmemSnapshotStore(), bootstrap: bootstrap}
 	c.nodes = append(c.nodes, n)
 	c.start(n)
 	return n
@@ -94,11 +104,12 @@ func (c *trio) start(n *node) {
 	n.machine = &machine{}
 	n.port = c.network.join(n.address())
 	config := Config{
-		NodeID: n.id, FSM: n.machine, Log: n.store, Stable: n.store, Snapshots: n.snapshots,
+		NodeID: n.id, FSM: n.machine, Snapshots: n.snapshots,
 		Stream: n.port, Peers: n.port, Leadership: n, Bootstrap: n.bootstrap,
 		Wall:   func() time.Time { return time.Now().Add(time.Duration(n.wall.Load())) },
 		Logger: logger(n.id),
 	}
+	n.disk.open(&config)
 	if c.config != nil {
 		c.config(&config)
 	}
@@ -121,6 +132,7 @@ func (c *trio) crash(n *node) {
 	g := n.group()
 	n.set(nil)
 	require.NoError(c.t, g.Close())
+	n.disk.close()
 }
 
 // close ends what still runs. Calling it again does nothing.
@@ -129,6 +141,7 @@ func (c *trio) close() {
 		if g := n.group(); g != nil {
 			assert.NoError(c.t, g.Close())
 		}
+		n.disk.close()
 	}
 	// Requests that were lost on cut links end with their deadlines.
 	time.Sleep(time.Minute)

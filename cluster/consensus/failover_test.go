@@ -10,12 +10,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
 )
 
 func TestFailover(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	overStores(t, func(t *testing.T, store raftstore.Kind) {
 		ctx := t.Context()
-		c := newCluster(t, 3, nil)
+		c := newClusterOver(t, store, 3, nil)
 		acked := make(map[string]Outcome)
 		unknown := 0
 		// An election may be lost again to a candidate of the same moment: then

@@ -3,12 +3,15 @@ package consensus
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
 )
 
 // A node joins as a learner, catches up, becomes a voter, and the leader can
@@ -75,25 +78,24 @@ func TestBootstrapIsIdentical(t *testing.T) {
 // A crash between the two writes of a bootstrap is repaired; a store that has
 // lived is left alone.
 func TestBootstrapCutShort(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := raft.NewInmemStore()
-		require.NoError(t, store.SetUint64([]byte("CurrentTerm"), 1))
-		c := &trio{t: t, network: newNetwork(), members: names(1)}
-		n := &node{id: "a", store: store, snapshots: raft.NewInmemSnapshotStore(), bootstrap: c.members}
+	overStores(t, func(t *testing.T, store raftstore.Kind) {
+		c := &trio{t: t, network: newNetwork(), members: names(1), store: store}
+		n := &node{id: "a", disk: newDisk(t, store, filepath.Join(t.TempDir(), "a")), snapshots: raft.NewInmemSnapshotStore(), bootstrap: c.members}
+		var files Config
+		n.disk.open(&files)
+		require.NoError(t, files.Stable.SetUint64([]byte("CurrentTerm"), 1))
+		n.disk.close()
 		c.nodes = append(c.nodes, n)
 		c.start(n)
 		require.Equal(t, Applied, c.leader().group().Propose(t.Context(), []byte("x")).Verdict)
-		before, err := store.LastIndex()
-		require.NoError(t, err)
+		before := n.group().Status().LastIndex
 
 		c.crash(n)
 		n.bootstrap = []Member{{ID: "a", Address: n.address(), Voter: true}, {ID: "b", Address: "host-b", Voter: true}}
 		c.start(n)
 		c.leader()
 		require.Len(t, n.group().Members(), 1, "a later list is ignored")
-		after, err := store.LastIndex()
-		require.NoError(t, err)
-		require.Greater(t, after, before)
+		require.Greater(t, n.group().Status().LastIndex, before)
 		c.close()
 	})
 	for name, lived := range map[string]func(*raft.InmemStore) error{

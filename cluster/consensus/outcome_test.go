@@ -17,7 +17,7 @@ import (
 
 // faultyLog is a log whose writes a test stops or fails.
 type faultyLog struct {
-	*raft.InmemStore
+	raft.LogStore
 	fault func() error // runs in front of every write; set before use
 }
 
@@ -29,7 +29,7 @@ func (l *faultyLog) StoreLogs(entries []*raft.Log) error {
 			return err
 		}
 	}
-	return l.InmemStore.StoreLogs(entries)
+	return l.LogStore.StoreLogs(entries)
 }
 
 // CL-2: what the library says, and what it means.
@@ -86,7 +86,7 @@ func stuckCluster(t *testing.T, limits Limits) (c *trio, leader *node, release f
 	logs := make(map[string]*faultyLog)
 	c = newCluster(t, 3, func(config *Config) {
 		config.Limits = limits
-		logs[config.NodeID] = &faultyLog{InmemStore: config.Log.(*raft.InmemStore)}
+		logs[config.NodeID] = &faultyLog{LogStore: config.Log}
 		config.Log = logs[config.NodeID]
 	})
 	leader = c.leader()
@@ -268,7 +268,7 @@ func TestStoreFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		logs := make(map[string]*faultyLog)
 		c := newCluster(t, 3, func(config *Config) {
-			logs[config.NodeID] = &faultyLog{InmemStore: config.Log.(*raft.InmemStore)}
+			logs[config.NodeID] = &faultyLog{LogStore: config.Log}
 			config.Log = logs[config.NodeID]
 		})
 		leader := c.leader()

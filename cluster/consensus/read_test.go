@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
 )
 
 // A linearizable read on any node contains every write that was acknowledged
@@ -334,8 +336,8 @@ func (f forgingCaller) Call(ctx context.Context, to string, kind byte, body []by
 
 // A restarted node says that it is behind until it knows what is committed.
 func TestCaughtUpOnceAfterRestart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, 3, nil)
+	overStores(t, func(t *testing.T, store raftstore.Kind) {
+		c := newClusterOver(t, store, 3, nil)
 		leader := c.leader()
 		for i := range 20 {
 			require.Equal(t, Applied, leader.group().Propose(t.Context(), []byte(strconv.Itoa(i))).Verdict)

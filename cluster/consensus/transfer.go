@@ -28,7 +28,8 @@ func (g *Group) Transfer(ctx context.Context, to string) error {
 	patience, cancel := context.WithTimeout(ctx, g.config.Timing.Election)
 	g.open.drain(patience)
 	cancel()
-	for _, target := range targets {
+	// Twice: a pooled connection to a node that has restarted since fails once.
+	for _, target := range slices.Repeat(targets, 2) {
 		err = g.awaitFuture(ctx, func() raft.Future {
 			return g.raft.LeadershipTransferToServer(raft.ServerID(target.ID), raft.ServerAddress(target.Address))
 		})

@@ -28,8 +28,18 @@ type Agent struct {
 	Result      value.Raw    `json:"result,omitempty" doc:"value of the last tick, when it completed"`
 	Failure     *TickFailure `json:"failure,omitempty" doc:"how the last tick failed, when it did"`
 	FaultClass  string       `json:"fault_class,omitempty" doc:"while FAULTED: class of the failure that led there"`
+	FaultCode   string       `json:"fault_code,omitempty" doc:"… and its code"`
+	Retries     uint32       `json:"retries,omitempty" doc:"how often the tick at hand was retried after a TRANSIENT failure"`
+	RetryAt     int64        `json:"retry_at_ms,omitempty" doc:"while FAULTED: when the kernel recovers it by itself; it does not when absent"`
 	Tick        *Tick        `json:"tick,omitempty" doc:"the tick in progress, waiting or failed"`
+	Waits       []Wait       `json:"waits,omitempty" doc:"what it waits for while it is WAITING"`
 	Queued      uint32       `json:"queued" doc:"instructions that wait"`
+	Mailbox     uint32       `json:"mailbox,omitempty" doc:"messages in its mailbox"`
+	Memory      *MemorySize  `json:"memory,omitempty" doc:"its persistent memory, when there is something in it"`
+	Emitted     uint32       `json:"emitted,omitempty" doc:"how often its programs used EMIT; the values are in the log"`
+	ParentID    string       `json:"parent_id,omitempty" doc:"the agent that delegated to it; absent for a root agent"`
+	Children    uint32       `json:"children,omitempty" doc:"agents that it delegated to, at most 50,000 are counted"`
+	Token       *HeldToken   `json:"token,omitempty" doc:"its authority to do anything, from spawn on"`
 	Transitions []Transition `json:"transitions" doc:"the last four, oldest first; history has all of them"`
 	Count       uint32       `json:"transition_count"`
 
@@ -56,6 +66,37 @@ type Tick struct {
 	Steps uint32 `json:"steps"`
 	Calls uint32 `json:"calls"`
 	Tool  string `json:"tool,omitempty" doc:"the external tool that it waits for"`
+}
+
+// Wait is one thing that a WAITING agent waits for.
+type Wait struct {
+	For        string `json:"for" enum:"call,message,timer,children,escalation" doc:"call: a tool's answer; escalation: somebody's decision about a call"`
+	Call       uint32 `json:"call" doc:"number of the call within the tick"`
+	Tool       string `json:"tool"`
+	Deadline   int64  `json:"deadline_ms,omitempty" doc:"when the wait ends by itself, kernel clock, Unix milliseconds"`
+	Node       string `json:"node,omitempty" doc:"the node that runs the call, where that is on record"`
+	Open       uint32 `json:"open,omitempty" doc:"children that have not ended"`
+	Escalation uint64 `json:"escalation,omitempty" doc:"its number"`
+}
+
+// MemorySize is how much an agent's persistent memory holds.
+type MemorySize struct {
+	Keys  uint32 `json:"keys"`
+	Bytes uint64 `json:"bytes" doc:"of keys and values"`
+}
+
+// HeldToken is an agent's token, as the agent's description has it.
+type HeldToken struct {
+	TokenID string `json:"token_id" doc:"UUID, derived from the agent's"`
+	Depth   uint32 `json:"depth" doc:"levels that may still be delegated below the agent"`
+	Expires int64  `json:"expires_ms,omitempty" doc:"kernel clock, Unix milliseconds; never when absent"`
+	Void
+}
+
+// Void says why a token is not in force. It is empty while the token is.
+type Void struct {
+	Revoked   string `json:"revoked,omitempty" doc:"TOKEN_REVOKED or TOKEN_EXPIRED; absent while the token is in force"`
+	RevokedBy string `json:"revoked_at_id,omitempty" doc:"the agent whose token or children were revoked: itself or one above it"`
 }
 
 // Transition is one row of an agent's history.

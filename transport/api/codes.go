@@ -27,6 +27,7 @@ const (
 	CodeNotCaughtUp     = "NOT_CAUGHT_UP"
 	CodeSessionExpired  = "SESSION_EXPIRED"
 	CodeTimeout         = "TIMEOUT"
+	CodeSafeMode        = "SAFE_MODE"
 )
 
 // CodeInfo is what a code means.

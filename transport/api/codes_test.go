@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
@@ -55,11 +56,13 @@ func TestEveryCodeIsInTheTable(t *testing.T) {
 		}
 	}
 	// The kernel's codes stand in two blocks: those that end ticks, and those
-	// that refuse commands. INVALID_STATE does both.
+	// that refuse commands. Some do both.
 	for name, code := range constants(t, "../../kernel/failure/codes.go", "Code", "refuse a command") {
 		check("kernel/failure."+name, code, true)
 	}
-	check("kernel/failure", "INVALID_STATE", true)
+	for _, code := range []string{"INVALID_STATE", "VERSION_CONFLICT", "MEMORY_FULL", "TOKEN_REVOKED", "TOKEN_EXPIRED"} {
+		check("kernel/failure", code, true)
+	}
 	unknown := map[string]bool{"TIMEOUT": true, "SHUTDOWN": true, "LEADERSHIP_LOST": true, "STORE_FAILED": true}
 	for name, code := range constants(t, "../../cluster/api.go", "", "") {
 		if strings.HasPrefix(name, "Code") {
@@ -125,4 +128,27 @@ func TestErrorSaysWhatToDo(t *testing.T) {
 	assert.Equal(t, api.ExitUnknown, api.ExitOf(e), "not definite")
 	e.Definite = true
 	assert.Equal(t, api.ExitRefused, api.ExitOf(e))
+}
+
+// FA-5: every code that a tick or a call can end with says what happened, and
+// has the kernel's class.
+func TestEveryFailureIsInTheTable(t *testing.T) {
+	known := constants(t, "../../kernel/failure/codes.go", "Code", "end a tick")
+	table := api.Failures()
+	assert.Len(t, table, len(known))
+	at := make(map[string]api.FailureInfo)
+	for i, f := range table {
+		if i > 0 {
+			assert.Less(t, table[i-1].Code, f.Code)
+		}
+		assert.NotEmpty(t, f.Text, f.Code)
+		at[f.Code] = f
+	}
+	for name, code := range known {
+		if assert.Contains(t, at, code, name) {
+			assert.Equal(t, failure.ClassOf(failure.Code(code)).String(), at[code].Class, code)
+		}
+	}
+	assert.Equal(t, "TRANSIENT", at["TOOL_TIMEOUT"].Class)
+	assert.Equal(t, "POLICY_VIOLATION", at["REJECTED"].Class)
 }

@@ -32,18 +32,20 @@ const (
 
 // Done is the answer to a command that took effect.
 type Done struct {
-	AgentID  string `json:"agent_id"`
-	State    string `json:"state" doc:"the agent's state when the command had taken effect"`
+	AgentID  string `json:"agent_id,omitempty" doc:"whom it concerned; absent for shared memory, which is nobody's"`
+	State    string `json:"state,omitempty" doc:"the agent's state when the command had taken effect"`
 	Index    uint64 `json:"index" doc:"Raft index at which the command was applied first"`
 	BusSeq   uint64 `json:"bus_seq" doc:"busSeq of its first record"`
 	Node     string `json:"node" doc:"the node that answered"`
 	Repeated bool   `json:"repeated" doc:"the command had been applied before; this is the first answer again"`
+	Version  uint64 `json:"version,omitempty" doc:"after writing shared memory: the version that the key got"`
 }
 
 // TriggerBody is the body of POST …/agents/{id}/triggers/{trigger}.
 type TriggerBody struct {
 	Reason string    `json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
 	Input  value.Raw `json:"input,omitempty" doc:"with spawn: the input of the agent's program"`
+	Force  bool      `json:"force,omitempty" doc:"with suspend: withdraw the calls that a WAITING agent waits for"`
 }
 
 // KillBody is the body of POST …/agents/{id}/kill.
@@ -55,6 +57,41 @@ type KillBody struct {
 type SubmitBody struct {
 	Program value.Raw `json:"program,omitempty" doc:"an instruction {kind, payload}; the agent's own when empty"`
 	Input   value.Raw `json:"input,omitempty" doc:"visible to the program as input"`
+}
+
+// SendBody is the body of POST …/agents/{id}/messages.
+type SendBody struct {
+	Message value.Raw `json:"message,omitempty" doc:"any value; null when it is left out"`
+}
+
+// ReclassifyBody is the body of POST …/agents/{id}/reclassify.
+type ReclassifyBody struct {
+	Reason string `json:"reason" doc:"why the fault is a passing one, kept in the record; 1 to 256 bytes"`
+}
+
+// RevokeBody is the body of POST …/tokens/{token}/revoke and of POST
+// …/agents/{id}/grants/{grant}/revoke.
+type RevokeBody struct {
+	Reason string `json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
+}
+
+// DecideBody is the body of POST …/escalations/{escalation}/decide.
+type DecideBody struct {
+	Approve bool   `json:"approve" doc:"true: the call may go on; false: it is denied"`
+	Reason  string `json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes; the agent that asked sees it when denied"`
+}
+
+// PutBody is the body of POST …/shared/{namespace}/put.
+type PutBody struct {
+	Key     string    `json:"key" doc:"1 to 256 bytes, segments between slashes"`
+	Value   value.Raw `json:"value,omitempty" doc:"any value; null when it is left out"`
+	Version *uint64   `json:"version,omitempty" doc:"the version that the key must have, 0 for a key that must not exist; anything when it is left out"`
+}
+
+// DeleteBody is the body of POST …/shared/{namespace}/delete.
+type DeleteBody struct {
+	Key     string  `json:"key" doc:"1 to 256 bytes, segments between slashes"`
+	Version *uint64 `json:"version,omitempty" doc:"the version that the key must have; anything when it is left out"`
 }
 
 // Session is the answer of POST …/sessions. No log entry is made; the id opens
@@ -74,35 +111,34 @@ const (
 	OpTrigger Op = "trigger"
 	OpKill    Op = "kill"
 	OpSubmit  Op = "submit"
+
+	OpSend         Op = "send"
+	OpReclassify   Op = "reclassify"
+	OpRevokeToken  Op = "revoke_token"
+	OpRevokeGrant  Op = "revoke_grant"
+	OpDecide       Op = "decide"
+	OpPutShared    Op = "put_shared"
+	OpDeleteShared Op = "delete_shared"
 )
 
 // Ops lists the operations.
-var Ops = [...]Op{OpDefine, OpStart, OpTrigger, OpKill, OpSubmit}
+var Ops = [...]Op{
+	OpDefine, OpStart, OpTrigger, OpKill, OpSubmit, OpSend, OpReclassify, OpRevokeToken, OpRevokeGrant, OpDecide, OpPutShared, OpDeleteShared,
+}
 
 // Command is one command of a batch. Sequence is its own when the batch has a
 // session, 0 otherwise. Body is the JSON of the operation's event struct.
 type Command struct {
-	Op       Op              `json:"op" enum:"define,start,trigger,kill,submit"`
+	Op       Op              `json:"op" enum:"define,start,trigger,kill,submit,send,reclassify,revoke_token,revoke_grant,decide,put_shared,delete_shared"`
 	Sequence uint64          `json:"sequence,omitempty" doc:"with a session: this command's"`
 	Body     json.RawMessage `json:"body"`
 }
 
-// NewCommand makes a command of a batch from an event.Define, Start, Trigger,
-// Kill or Submit. It panics on anything else: that is the program's mistake.
+// NewCommand makes a command of a batch from one of the commands of
+// kernel/event. It panics on anything else: that is the program's mistake.
 func NewCommand(body any) Command {
-	var op Op
-	switch body.(type) {
-	case event.Define:
-		op = OpDefine
-	case event.Start:
-		op = OpStart
-	case event.Trigger:
-		op = OpTrigger
-	case event.Kill:
-		op = OpKill
-	case event.Submit:
-		op = OpSubmit
-	default:
+	op, known := opOf(body)
+	if !known {
 		panic(fmt.Sprintf("api: %T is no command", body))
 	}
 	raw, err := json.Marshal(body)
@@ -110,6 +146,36 @@ func NewCommand(body any) Command {
 		panic("api: a command that does not encode: " + err.Error())
 	}
 	return Command{Op: op, Body: raw}
+}
+
+func opOf(body any) (op Op, known bool) {
+	switch body.(type) {
+	case event.Define:
+		return OpDefine, true
+	case event.Start:
+		return OpStart, true
+	case event.Trigger:
+		return OpTrigger, true
+	case event.Kill:
+		return OpKill, true
+	case event.Submit:
+		return OpSubmit, true
+	case event.Send:
+		return OpSend, true
+	case event.Reclassify:
+		return OpReclassify, true
+	case event.RevokeToken:
+		return OpRevokeToken, true
+	case event.RevokeGrant:
+		return OpRevokeGrant, true
+	case event.Decide:
+		return OpDecide, true
+	case event.PutShared:
+		return OpPutShared, true
+	case event.DeleteShared:
+		return OpDeleteShared, true
+	}
+	return "", false
 }
 
 // Batch is the body of POST …/batch: commands that are proposed in order, each

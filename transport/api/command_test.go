@@ -15,7 +15,9 @@ import (
 func TestNewCommand(t *testing.T) {
 	for op, body := range map[api.Op]any{
 		api.OpDefine: event.Define{}, api.OpStart: event.Start{}, api.OpTrigger: event.Trigger{},
-		api.OpKill: event.Kill{}, api.OpSubmit: event.Submit{},
+		api.OpKill: event.Kill{}, api.OpSubmit: event.Submit{}, api.OpSend: event.Send{}, api.OpReclassify: event.Reclassify{},
+		api.OpRevokeToken: event.RevokeToken{}, api.OpRevokeGrant: event.RevokeGrant{}, api.OpDecide: event.Decide{},
+		api.OpPutShared: event.PutShared{}, api.OpDeleteShared: event.DeleteShared{},
 	} {
 		assert.Equal(t, op, api.NewCommand(body).Op)
 		assert.Contains(t, api.Ops, op)

@@ -6,7 +6,7 @@ type NodeStatus struct {
 	ID           string `json:"id"`
 	API          string `json:"api" doc:"base URL of its HTTP API"`
 	Raft         string `json:"raft" doc:"host:port of its Raft port"`
-	Role         string `json:"role" enum:"leader,follower,candidate,unreachable"`
+	Role         string `json:"role" enum:"leader,follower,candidate,unreachable,safe_mode"`
 	Term         uint64 `json:"term"`
 	AppliedIndex uint64 `json:"applied_index" doc:"of the last event in its state"`
 	CommitIndex  uint64 `json:"commit_index"`
@@ -18,6 +18,18 @@ type NodeStatus struct {
 	Reason       string `json:"reason,omitempty" doc:"why not healthy"`
 	UptimeMillis int64  `json:"uptime_ms"`
 	Version      string `json:"version"`
+
+	SafeMode *SafeMode `json:"safe_mode,omitempty" doc:"the event that holds it in safe mode"`
+}
+
+// SafeMode is the event that holds a node: applying it ended the process, over
+// and over.
+type SafeMode struct {
+	Index   uint64 `json:"index" doc:"Raft index of the event"`
+	Digest  string `json:"digest" doc:"hex SHA-256 of its log entry"`
+	Kind    string `json:"kind" doc:"what the event asks for; empty when it is not known"`
+	Crashes int    `json:"crashes" doc:"how often the process ended"`
+	Hint    string `json:"hint" doc:"what an operator can do"`
 }
 
 // Status of the cluster as one node sees it.
@@ -45,4 +57,6 @@ type Health struct {
 	Status string `json:"status" enum:"ok,unhealthy,not_ready"`
 	Reason string `json:"reason,omitempty"`
 	Node   string `json:"node"`
+
+	SafeMode *SafeMode `json:"safe_mode,omitempty" doc:"the event that holds the node in safe mode"`
 }

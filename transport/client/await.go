@@ -6,9 +6,12 @@ import (
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
-// Finished tells that an agent has come to rest: it is TERMINATED, or FAULTED,
-// which it leaves only when somebody recovers or abandons it.
-func Finished(a api.Agent) bool { return a.State == "TERMINATED" || a.State == "FAULTED" }
+// Finished tells that an agent has come to rest: it is TERMINATED, or FAULTED
+// without a retry of the kernel's to come, which it leaves only when somebody
+// recovers or abandons it.
+func Finished(a api.Agent) bool {
+	return a.State == "TERMINATED" || a.State == "FAULTED" && a.RetryAt == 0
+}
 
 // Await returns the agent as soon as done says so of it. It watches the agent's
 // records and reads the agent after those that can matter, instead of asking

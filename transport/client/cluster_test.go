@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	echotool "github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/kernel/config"
@@ -60,6 +62,7 @@ func (c *trio) start(t *testing.T, i int, l net.Listener, endpoint *raftstream.E
 	node, err := cluster.Open(cluster.Config{
 		NodeID: c.peers[i].ID, ClusterID: "test", KernelID: "default", DataDir: t.TempDir(), Peers: c.peers,
 		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
+		Store:  raftstore.Kind(os.Getenv("OMNI_TEST_STORE")),
 		Fatal:  func(err error) { t.Errorf("node %s: %v", c.peers[i].ID, err) },
 		Logger: hclog.NewNullLogger(),
 	})

@@ -28,7 +28,7 @@ func (c *Client) Trigger(ctx context.Context, cmd event.Trigger, opts ...Option)
 		return api.Done{}, &Usage{"trigger: an agent and a trigger are needed"}
 	}
 	path := "/agents/" + url.PathEscape(cmd.Agent) + "/triggers/" + url.PathEscape(cmd.Trigger)
-	return c.command(ctx, cmd.Trigger, path, api.TriggerBody{Reason: cmd.Reason, Input: cmd.Input}, opts)
+	return c.command(ctx, cmd.Trigger, path, api.TriggerBody{Reason: cmd.Reason, Input: cmd.Input, Force: cmd.Force}, opts)
 }
 
 // Kill ends an agent whatever it is doing.

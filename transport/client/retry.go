@@ -32,6 +32,7 @@ type call struct {
 	tried    int // servers in a row that had no use
 	hops     int // hints in a row that were followed
 	behind   int // servers that do not have the history
+	held     int // servers in a row that are in safe mode
 }
 
 // run sends the request until there is an answer (CL-1, CL-2). It leaves the
@@ -91,6 +92,10 @@ func (c *call) answered(ctx context.Context, f *family) (settled bool, err error
 	e := c.said
 	c.cause = e
 	info, _ := api.Lookup(e.Code)
+	if e.Code == api.CodeSafeMode {
+		return c.refusedInSafeMode(f)
+	}
+	c.held = 0
 	switch {
 	case e.Code == api.CodeSessionExpired && c.expired != nil:
 		return c.renew(ctx)
@@ -111,6 +116,19 @@ func (c *call) answered(ctx context.Context, f *family) (settled bool, err error
 		return true, e
 	}
 	return false, nil
+}
+
+// refusedInSafeMode goes on to the next server: this one waits for people. When
+// all do, there is nobody to wait for.
+func (c *call) refusedInSafeMode(f *family) (settled bool, err error) {
+	c.held++
+	if c.node == "" && c.held < f.servers.count() {
+		return false, nil
+	}
+	if c.unsure {
+		return true, c.unknown()
+	}
+	return true, c.said
 }
 
 // renew goes on in a fresh session, unless an earlier attempt may have taken
@@ -139,11 +157,14 @@ func (c *call) next(f *family, failed *server) (to *server, wait bool) {
 			return leader, false
 		}
 	}
+	if c.said == nil {
+		c.held = 0
+	}
 	c.hops = 0
 	c.tried++
-	// A node that could not be reached says nothing of the next one; a node
-	// that answered speaks for the cluster.
-	wait = c.said != nil || c.tried%f.servers.count() == 0
+	// A node that could not be reached, or is in safe mode, says nothing of the
+	// next one; any other answer speaks for the cluster.
+	wait = c.said != nil && c.held == 0 || c.tried%f.servers.count() == 0
 	return f.servers.after(failed), wait
 }
 

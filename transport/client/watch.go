@@ -41,6 +41,7 @@ type watching struct {
 	over     bool   // the reader wants no more
 	progress bool   // since the last failure
 	behind   int    // nodes in a row that do not have the history
+	held     int    // … that are in safe mode
 }
 
 func (c *Client) watching(q api.WatchQuery, s settings) *watching {
@@ -93,8 +94,14 @@ func (w *watching) run(ctx context.Context) error {
 func (w *watching) final(err error) bool {
 	var said *api.Error
 	if !errors.As(err, &said) {
+		w.held = 0
 		return false
 	}
+	if said.Code == api.CodeSafeMode {
+		w.held++
+		return w.settings.node != "" || w.held >= w.client.servers.count()
+	}
+	w.held = 0
 	if said.Code == api.CodeHistoryBehind {
 		w.behind++
 		return w.settings.node != "" || w.behind >= w.client.servers.count()

@@ -66,6 +66,8 @@ func describe(v *cluster.View, no uint32, row *state.Row) *api.Agent {
 		Transitions: recent(&row.Lifecycle), Count: row.Lifecycle.Count,
 		As: as(v),
 	}
+	relations(a, v, no, row)
+	a.Waits = waits(v, no, row)
 	if result := row.Execution.Result; result != nil && result.OK {
 		a.Result = result.Value
 	} else if result != nil {
@@ -96,8 +98,11 @@ func tick(s *state.State, agent uint32, t *execution.Tick) *api.Tick {
 	}
 	described := &api.Tick{Seq: t.Seq, Phase: phase(t.Phase), Runs: t.Runs, Steps: t.Steps, Calls: t.Calls}
 	if t.Phase == execution.Pending {
-		if call, ok := s.Tools.Get(tools.Key{Agent: agent, Tick: t.Seq, Call: t.Calls}); ok {
-			described.Tool = call.Tool
+		for i := range t.Waits {
+			if call, ok := s.Tools.Get(tools.Key{Agent: agent, Tick: t.Seq, Call: t.First + uint32(i)}); ok {
+				described.Tool = call.Tool
+				break
+			}
 		}
 	}
 	return described

@@ -77,10 +77,11 @@ func (s *Server) settle(a *cluster.Answer) (*api.Done, *api.Error) {
 		}
 		return nil, e
 	}
-	return &api.Done{
-		AgentID: flows.FormatID(o.Agent), State: lifecycle.State(o.State).String(),
-		Index: o.Index, BusSeq: o.Seq, Node: s.node.ID(), Repeated: o.Repeated,
-	}, nil
+	done := &api.Done{Index: o.Index, BusSeq: o.Seq, Node: s.node.ID(), Repeated: o.Repeated}
+	if o.Agent != [16]byte{} { // shared memory is nobody's
+		done.AgentID, done.State = flows.FormatID(o.Agent), lifecycle.State(o.State).String()
+	}
+	return done, nil
 }
 
 // unapplied tells of a command that no kernel answered. What a verdict says
@@ -114,11 +115,15 @@ func writeDone(w http.ResponseWriter, status int, d *api.Done) {
 }
 
 func appendDone(b []byte, d *api.Done) []byte {
-	b = append(b, `{"agent_id":"`...) // UUIDs and states need no escaping
-	b = append(b, d.AgentID...)
-	b = append(b, `","state":"`...)
-	b = append(b, d.State...)
-	b = append(b, `","index":`...)
+	b = append(b, '{')
+	if d.AgentID != "" {
+		b = append(b, `"agent_id":"`...) // UUIDs and states need no escaping
+		b = append(b, d.AgentID...)
+		b = append(b, `","state":"`...)
+		b = append(b, d.State...)
+		b = append(b, `",`...)
+	}
+	b = append(b, `"index":`...)
 	b = strconv.AppendUint(b, d.Index, 10)
 	b = append(b, `,"bus_seq":`...)
 	b = strconv.AppendUint(b, d.BusSeq, 10)
@@ -126,5 +131,8 @@ func appendDone(b []byte, d *api.Done) []byte {
 	b = value.Raw(value.AppendString(nil, d.Node)).AppendJSON(b)
 	b = append(b, `,"repeated":`...)
 	b = strconv.AppendBool(b, d.Repeated)
+	if d.Version != 0 {
+		b = strconv.AppendUint(append(b, `,"version":`...), d.Version, 10)
+	}
 	return append(b, '}')
 }

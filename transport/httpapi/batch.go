@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -13,6 +14,7 @@ import (
 // batched is one command of a batch on its way.
 type batched struct {
 	event   event.Event
+	command any
 	refusal *api.Error // at the door: it is not proposed
 }
 
@@ -70,8 +72,28 @@ func (s *Server) proposeBatch(w http.ResponseWriter, r *http.Request, commands [
 		}
 		results[i].Done, results[i].Error = s.settle(&answers[0])
 		answers = answers[1:]
+		if results[i].Done != nil && commands[i].event.Kind == event.SharedPut {
+			s.addVersion(ctx, commands[i].command, results[i].Done)
+		}
 	}
-	writeJSON(w, http.StatusOK, api.BatchDone{Results: results})
+	s.tellBatch(w, results)
+}
+
+// tellBatch answers a batch, what took effect without reflection.
+func (s *Server) tellBatch(w http.ResponseWriter, results []api.BatchResult) {
+	b := append(make([]byte, 0, 64+192*len(results)), `{"results":[`...)
+	for i := range results {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if results[i].Done != nil {
+			b = append(appendDone(append(b, `{"done":`...), results[i].Done), '}')
+			continue
+		}
+		failed, _ := json.Marshal(results[i]) // texts and numbers: it cannot fail
+		b = append(b, failed...)
+	}
+	writeRaw(w, http.StatusOK, append(b, "]}"...))
 }
 
 // refusedWhole tells whether the node proposed nothing at all, for one reason:
@@ -95,7 +117,7 @@ func (s *Server) decodeBatch(r *http.Request, body value.Raw, id *commandID) ([]
 			return f.unknown("commands")
 		}
 		if n := f.raw.Len(); n > api.MaxBatchCommands {
-			return invalid(f.path, "must have at most "+strconv.Itoa(api.MaxBatchCommands)+" commands", "send several batches")
+			return invalid(f.path(), "must have at most "+strconv.Itoa(api.MaxBatchCommands)+" commands", "send several batches")
 		}
 		return f.eachItem(func(_ int, raw value.Raw, path string) *api.Error {
 			c, e := s.decodeCommand(r, raw, path, id)
@@ -112,7 +134,7 @@ func (s *Server) decodeBatch(r *http.Request, body value.Raw, id *commandID) ([]
 func (s *Server) decodeCommand(r *http.Request, raw value.Raw, path string, id *commandID) (batched, *api.Error) {
 	var op string
 	var sequence int64
-	body := field{path: below(path, "body"), raw: value.EmptyMap}
+	body := field{parent: path, key: "body", raw: value.EmptyMap}
 	e := eachField(raw, path, func(f field) *api.Error {
 		switch f.key {
 		case "op":
@@ -143,7 +165,7 @@ func (s *Server) decodeCommand(r *http.Request, raw value.Raw, path string, id *
 		return batched{refusal: refusal}, e
 	}
 	own := commandID{session: session}
-	return batched{event: own.event(kind, command)}, nil
+	return batched{event: own.event(kind, command), command: command}, nil
 }
 
 // decodeOp decodes one command. refusal is the command's own; e, with a path
@@ -151,35 +173,35 @@ func (s *Server) decodeCommand(r *http.Request, raw value.Raw, path string, id *
 func (s *Server) decodeOp(r *http.Request, op api.Op, f field, path string) (kind event.Kind, command any, refusal, e *api.Error) {
 	switch op {
 	case api.OpDefine:
-		d, e := decodeDefine(f.raw, f.path)
+		d, e := decodeDefine(f.raw, f.path())
 		if e != nil {
 			return 0, nil, nil, e
 		}
 		return event.AgentDefine, d, s.checkDefine(d, ""), nil
 	case api.OpStart:
-		start, e := decodeStart(f.raw, f.path)
+		start, e := decodeStart(f.raw, f.path())
 		if e != nil {
 			return 0, nil, nil, e
 		}
 		return event.AgentStart, start, s.checkDefine(&start.Define, "agent."), nil
 	case api.OpTrigger:
 		t := new(event.Trigger)
-		if e := decodeTrigger(f.raw, f.path, t); e != nil {
+		if e := decodeTrigger(f.raw, f.path(), t); e != nil {
 			return 0, nil, nil, e
 		}
 		return event.AgentTrigger, t, checkTrigger(t), nil
 	case api.OpKill:
 		k := new(event.Kill)
-		if e := decodeKill(f.raw, f.path, k); e != nil {
+		if e := decodeKill(f.raw, f.path(), k); e != nil {
 			return 0, nil, nil, e
 		}
 		return event.AgentKill, k, checkAgent(k.Agent), nil
 	case api.OpSubmit:
 		submit := new(event.Submit)
-		if e := decodeSubmit(f.raw, f.path, submit); e != nil {
+		if e := decodeSubmit(f.raw, f.path(), submit); e != nil {
 			return 0, nil, nil, e
 		}
 		return event.AgentSubmit, submit, s.checkSubmit(r, submit), nil
 	}
-	return 0, nil, nil, invalid(below(path, "op"), "must be define, start, trigger, kill or submit", "")
+	return s.decodeOther(r, op, f, path)
 }

@@ -29,7 +29,7 @@ func status(from cluster.Status) *api.Status {
 			ID: n.ID, API: n.API, Raft: n.Raft, Role: string(n.Role), Term: n.Term,
 			AppliedIndex: n.AppliedIndex, CommitIndex: n.CommitIndex, BusSeq: n.BusSeq, Digest: n.Digest,
 			LagMillis: n.LagMillis, Agents: n.Agents, Healthy: n.Healthy, Reason: n.Reason,
-			UptimeMillis: n.UptimeMillis, Version: n.Version,
+			UptimeMillis: n.UptimeMillis, Version: n.Version, SafeMode: (*api.SafeMode)(n.SafeMode),
 		})
 	}
 	return to
@@ -101,30 +101,41 @@ func nodeIDs(status cluster.Status) []string {
 // healthz tells whether the process can do its part at all.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	if err := s.node.Healthy(); err != nil {
-		writeJSON(w, http.StatusServiceUnavailable, api.Health{Status: "unhealthy", Reason: err.Error(), Node: s.node.ID()})
+		s.unwell(w, "unhealthy", err)
 		return
 	}
 	writeJSON(w, http.StatusOK, api.Health{Status: "ok", Node: s.node.ID()})
 }
 
+// unwell says why the node should not be asked, and what holds it in safe mode
+// when something does (EV-14).
+func (s *Server) unwell(w http.ResponseWriter, status string, why error) {
+	health := api.Health{Status: status, Reason: why.Error(), Node: s.node.ID()}
+	var held *cluster.SafeMode
+	if errors.As(why, &held) {
+		health.SafeMode = (*api.SafeMode)(held)
+	}
+	writeJSON(w, http.StatusServiceUnavailable, health)
+}
+
+var errNoLeader = errors.New("no leader is known")
+
 // readyz tells whether the node is worth asking: healthy, caught up since its
 // start, and aware of a leader.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
-	notReady := func(reason string) {
-		writeJSON(w, http.StatusServiceUnavailable, api.Health{Status: "not_ready", Reason: reason, Node: s.node.ID()})
-	}
+	notReady := func(why error) { s.unwell(w, "not_ready", why) }
 	if err := s.node.Healthy(); err != nil {
-		notReady(err.Error())
+		notReady(err)
 		return
 	}
 	ctx, cancel := s.within(r, s.options.ReadTimeout)
 	defer cancel()
 	if _, err := s.node.Read(ctx, cluster.Consistency{Level: cluster.Stale}); err != nil {
-		notReady(err.Error())
+		notReady(err)
 		return
 	}
 	if _, ok := s.node.Leader(); !ok {
-		notReady("no leader is known")
+		notReady(errNoLeader)
 		return
 	}
 	writeJSON(w, http.StatusOK, api.Health{Status: "ok", Node: s.node.ID()})

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -18,8 +19,16 @@ const principal = "client"
 // making turns a command's body into the event that asks for it, or refuses.
 type making func(r *http.Request, body value.Raw) (event.Kind, any, *api.Error)
 
+// completing adds to the answer of a command that took effect what only the log
+// tells.
+type completing func(ctx context.Context, command any, d *api.Done)
+
 // command serves one command: read, check, propose, tell.
 func (s *Server) command(status int, limit int64, make making) http.HandlerFunc {
+	return s.commandWith(status, limit, make, nil)
+}
+
+func (s *Server) commandWith(status int, limit int64, make making, complete completing) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, e := identityOf(r.Header)
 		if e != nil {
@@ -40,7 +49,15 @@ func (s *Server) command(status int, limit int64, make making) http.HandlerFunc 
 		ctx, cancel := s.within(r, s.options.CommandTimeout)
 		defer cancel()
 		answer := s.node.Propose(ctx, id.event(kind, command))
-		s.tell(w, status, &answer)
+		told, e := s.settle(&answer)
+		if e != nil {
+			s.fail(w, e)
+			return
+		}
+		if complete != nil {
+			complete(ctx, command, told)
+		}
+		writeDone(w, status, told)
 	}
 }
 
@@ -50,15 +67,6 @@ func (id *commandID) event(kind event.Kind, command any) event.Event {
 		Kind: kind, Principal: principal,
 		Session: id.session, IdempotencyKey: id.key, Body: event.Encode(command),
 	}
-}
-
-func (s *Server) tell(w http.ResponseWriter, status int, a *cluster.Answer) {
-	done, e := s.settle(a)
-	if e != nil {
-		s.fail(w, e)
-		return
-	}
-	writeDone(w, status, done)
 }
 
 func (s *Server) makeDefine(_ *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
@@ -129,8 +137,12 @@ func checkTrigger(t *event.Trigger) *api.Error {
 	if e := checkAgent(t.Agent); e != nil {
 		return e
 	}
-	if _, ok := lifecycle.ParseTrigger(t.Trigger); !ok {
+	trigger, ok := lifecycle.ParseTrigger(t.Trigger)
+	switch {
+	case !ok:
 		return invalid("trigger", "must be one of the lifecycle table's triggers", "they are: "+triggerNames)
+	case t.Force && trigger != lifecycle.Suspend:
+		return invalid("force", "only suspend can be forced", "")
 	}
 	return nil
 }

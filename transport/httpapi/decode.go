@@ -31,14 +31,20 @@ func decodeDefine(raw value.Raw, path string) (*event.Define, *api.Error) {
 			return decodeGrants(f, &d.Grants)
 		case "program":
 			return f.any(&d.Program)
+		case "teardown":
+			return f.any(&d.Teardown)
+		case "max_depth":
+			return f.whole32(&d.MaxDepth)
+		case "ttl_ms":
+			return f.integer(&d.TTLMillis)
 		}
-		return f.unknown("env, evaluator, grants, id, labels, mode, name, program")
+		return f.unknown("env, evaluator, grants, id, labels, max_depth, mode, name, program, teardown, ttl_ms")
 	})
 }
 
 func decodeGrants(f field, into *[]permissions.Grant) *api.Error {
 	if f.raw.Len() > permissions.MaxGrants {
-		return invalid(f.path, "must have at most 256 grants", "")
+		return invalid(f.path(), "must have at most 256 grants", "")
 	}
 	return f.eachItem(func(_ int, raw value.Raw, path string) *api.Error {
 		var g permissions.Grant
@@ -66,7 +72,7 @@ func decodeEffect(f field, into *permissions.Effect) *api.Error {
 		return e
 	}
 	if into.UnmarshalText([]byte(word)) != nil {
-		return invalid(f.path, "must be ALLOW or DENY", "")
+		return invalid(f.path(), "must be ALLOW, DENY or ESCALATE", "")
 	}
 	return nil
 }
@@ -81,7 +87,7 @@ func decodeStart(raw value.Raw, path string) (*event.Start, *api.Error) {
 			if !given {
 				return nil
 			}
-			d, e := decodeDefine(f.raw, f.path)
+			d, e := decodeDefine(f.raw, f.path())
 			s.Define = *d
 			return e
 		case "input":
@@ -111,10 +117,12 @@ func decodeTrigger(raw value.Raw, path string, t *event.Trigger) *api.Error {
 			return f.text(&t.Reason)
 		case f.key == "input":
 			return f.any(&t.Input)
+		case f.key == "force":
+			return f.flag(&t.Force)
 		case addressed:
-			return f.unknown("input, reason")
+			return f.unknown("force, input, reason")
 		}
-		return f.unknown("agent, input, reason, trigger")
+		return f.unknown("agent, force, input, reason, trigger")
 	})
 }
 

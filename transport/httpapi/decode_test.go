@@ -35,6 +35,13 @@ func filled(t *testing.T, v reflect.Value) {
 		v.SetString("text of " + v.Type().String())
 	case reflect.Int64:
 		v.SetInt(77)
+	case reflect.Uint32, reflect.Uint64:
+		v.SetUint(78)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		filled(t, v.Elem())
 	case reflect.Slice:
 		item := reflect.New(v.Type().Elem()).Elem()
 		filled(t, item)
@@ -89,7 +96,7 @@ func TestDecodersKnowEveryField(t *testing.T) {
 	filled(t, reflect.ValueOf(&triggerBody).Elem())
 	addressed := event.Trigger{Agent: "a", Trigger: "b"}
 	require.Nil(t, decodeTrigger(canonical(triggerBody), "", &addressed))
-	assert.Equal(t, event.Trigger{Agent: "a", Trigger: "b", Reason: triggerBody.Reason, Input: triggerBody.Input}, addressed)
+	assert.Equal(t, event.Trigger{Agent: "a", Trigger: "b", Reason: triggerBody.Reason, Input: triggerBody.Input, Force: true}, addressed)
 	var killBody api.KillBody
 	filled(t, reflect.ValueOf(&killBody).Elem())
 	killed := event.Kill{Agent: "a"}
@@ -102,13 +109,52 @@ func TestDecodersKnowEveryField(t *testing.T) {
 	assert.Equal(t, event.Submit{Agent: "a", Program: submitBody.Program, Input: submitBody.Input}, submitted)
 }
 
+// decodes holds a decoder against a command's struct, and, once the address is
+// given, against the body that goes with it.
+func decodes[Command, Body any](t *testing.T, decode func(value.Raw, string, *Command) *api.Error, addressed Command) {
+	t.Helper()
+	canonical := func(v any) value.Raw {
+		src, err := json.Marshal(v)
+		require.NoError(t, err)
+		raw, problem := value.FromJSON(src, 1<<20)
+		require.Nil(t, problem)
+		return raw
+	}
+	var want, got Command
+	filled(t, reflect.ValueOf(&want).Elem())
+	require.Nil(t, decode(canonical(want), "", &got))
+	assert.Equal(t, want, got)
+	var body Body
+	filled(t, reflect.ValueOf(&body).Elem())
+	require.Nil(t, decode(canonical(body), "", &addressed), "%T", body)
+	for i, from := 0, reflect.ValueOf(body); i < from.NumField(); i++ {
+		name := from.Type().Field(i).Name
+		assert.Equal(t, from.Field(i).Interface(), reflect.ValueOf(addressed).FieldByName(name).Interface(), "%T.%s", body, name)
+	}
+	e := decode(canonical(map[string]any{"nonsense": 1}), "", &addressed)
+	require.NotNil(t, e)
+	assert.Equal(t, "unknown field", e.Rule)
+}
+
+func TestOperatorDecodersKnowEveryField(t *testing.T) {
+	decodes[event.Send, api.SendBody](t, decodeSend, event.Send{Agent: "a"})
+	decodes[event.Reclassify, api.ReclassifyBody](t, decodeReclassify, event.Reclassify{Agent: "a"})
+	decodes[event.RevokeToken, api.RevokeBody](t, decodeRevokeToken, event.RevokeToken{Agent: "a"})
+	decodes[event.RevokeGrant, api.RevokeBody](t, decodeRevokeGrant, event.RevokeGrant{Agent: "a", Grant: 1})
+	decodes[event.Decide, api.DecideBody](t, decodeDecide, event.Decide{Escalation: 1})
+	decodes[event.PutShared, api.PutBody](t, decodePutShared, event.PutShared{Namespace: "n"})
+	decodes[event.DeleteShared, api.DeleteBody](t, decodeDeleteShared, event.DeleteShared{Namespace: "n"})
+}
+
 // The answer that is written by hand is the one that encoding/json writes.
 func TestDoneIsWrittenAsItsTypeSays(t *testing.T) {
 	done := api.Done{AgentID: "018f4e5c-0000-7000-8000-00000000000a", State: "ACTIVE", Index: 7, BusSeq: 9, Node: `n"1`, Repeated: true}
 	var got api.Done
 	require.NoError(t, json.Unmarshal(appendDone(nil, &done), &got))
 	assert.Equal(t, done, got)
-	plain, err := json.Marshal(done)
-	require.NoError(t, err)
-	assert.JSONEq(t, string(plain), string(appendDone(nil, &done)))
+	for _, done := range []api.Done{done, {Index: 7, BusSeq: 9, Node: "n1", Version: 11}} {
+		plain, err := json.Marshal(done)
+		require.NoError(t, err)
+		assert.JSONEq(t, string(plain), string(appendDone(nil, &done)))
+	}
 }

@@ -59,9 +59,9 @@ func (anyValue) Schema(huma.Registry) *huma.Schema {
 // effect is how the document shows a grant's effect.
 type effect struct{}
 
-// Schema allows what this version decides.
+// Schema allows the three of them.
 func (effect) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Enum: []any{"ALLOW", "DENY"}}
+	return &huma.Schema{Type: huma.TypeString, Enum: []any{"ALLOW", "DENY", "ESCALATE"}}
 }
 
 func (rt *route) operation(registry huma.Registry) *huma.Operation {
@@ -102,6 +102,11 @@ var pathParams = map[string]string{
 	"kernel":  "id of the kernel; default unless the cluster was made with another",
 	"id":      "UUID of the agent",
 	"trigger": "a trigger of the lifecycle table, such as suspend",
+
+	"token":      "UUID of the token, or of the agent that holds it",
+	"grant":      "position in the agent's grants, from 0",
+	"escalation": "number of the escalation",
+	"namespace":  "of shared memory: one segment of 1 to 64 bytes",
 }
 
 func (rt *route) parameters() []*huma.Param {

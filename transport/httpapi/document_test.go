@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -108,14 +109,14 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 	for path, methods := range doc.Paths {
 		for method := range methods {
 			got = append(got, strings.ToUpper(method)+" "+path)
-			filled := strings.NewReplacer("{kernel}", "default", "{id}", agentA, "{trigger}", "spawn").Replace(path)
+			filled := fillPath(path)
 			if strings.HasSuffix(path, "/watch") {
 				filled += "?from=0" // refused, so that it ends
 			}
 			r := d.send(strings.ToUpper(method), filled, "")
 			assert.NotEqual(t, http.StatusMethodNotAllowed, r.status, path)
 			if r.status == http.StatusNotFound {
-				assert.Contains(t, string(r.body), `"field":"agent"`, "%s %s: %s", method, path, r.body)
+				assert.Regexp(t, `"field":"(agent|token|escalation)"`, string(r.body), "%s %s: %s", method, path, r.body)
 			}
 		}
 	}
@@ -127,19 +128,44 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET /v1/cluster/status",
 		"GET " + k + "/agents",
 		"GET " + k + "/agents/{id}",
+		"GET " + k + "/agents/{id}/faults",
 		"GET " + k + "/agents/{id}/history",
+		"GET " + k + "/agents/{id}/memory",
+		"GET " + k + "/agents/{id}/memory/value",
+		"GET " + k + "/agents/{id}/permission",
+		"GET " + k + "/agents/{id}/tree",
+		"GET " + k + "/audit",
+		"GET " + k + "/escalations",
+		"GET " + k + "/escalations/{escalation}",
 		"GET " + k + "/log",
 		"GET " + k + "/log/export",
+		"GET " + k + "/shared/{namespace}",
+		"GET " + k + "/shared/{namespace}/value",
+		"GET " + k + "/tokens",
+		"GET " + k + "/tokens/{token}",
 		"GET " + k + "/watch",
 		"POST /v1/cluster/transfer",
 		"POST " + k + "/agents",
 		"POST " + k + "/agents/start",
+		"POST " + k + "/agents/{id}/grants/{grant}/revoke",
 		"POST " + k + "/agents/{id}/instructions",
 		"POST " + k + "/agents/{id}/kill",
+		"POST " + k + "/agents/{id}/messages",
+		"POST " + k + "/agents/{id}/reclassify",
 		"POST " + k + "/agents/{id}/triggers/{trigger}",
 		"POST " + k + "/batch",
+		"POST " + k + "/escalations/{escalation}/decide",
 		"POST " + k + "/sessions",
+		"POST " + k + "/shared/{namespace}/delete",
+		"POST " + k + "/shared/{namespace}/put",
+		"POST " + k + "/tokens/{token}/revoke",
 	}, got)
+}
+
+func fillPath(path string) string {
+	return strings.NewReplacer(
+		"{kernel}", "default", "{id}", agentA, "{trigger}", "spawn", "{grant}", "0", "{token}", agentA, "{escalation}", "7", "{namespace}", "team",
+	).Replace(path)
 }
 
 // What the document says of bodies and answers is what is sent and taken.
@@ -187,15 +213,68 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 	check("GET", "/readyz", "200", d.send(http.MethodGet, "/readyz", ""))
 	sent("/v1/cluster/transfer", `{"to":"n1"}`)
 	check("POST", "/v1/cluster/transfer", "200", d.send(http.MethodPost, "/v1/cluster/transfer", `{"to":"n1"}`))
+	d.operatorAnswers(sent, check)
 	sent(k+"/agents/{id}/kill", `{"reason":"r"}`)
 	check("POST", k+"/agents/{id}/kill", "200", d.post("/agents/"+agentA+"/kill", `{"reason":"r"}`))
+}
+
+// operatorAnswers does the same with what operators send and see.
+func (d *door) operatorAnswers(sent func(path, body string), check func(method, path, status string, r reply)) {
+	const k = "/v1/kernels/{kernel}"
+	const child = `{"name":"child","program":{"kind":"CALL","payload":{"tool":"echo","args":1}},"grants":[{"effect":"ESCALATE","action":"tool.call","resource":"echo"}]}`
+	start := `{"agent":{"program":{"kind":"SEQ","payload":{"steps":[{"kind":"WRITE","payload":{"key":"a/b","value":[1]}},
+		{"kind":"DELEGATE","payload":{"children":[` + child + `]}}]}},"grants":[
+		{"effect":"ALLOW","action":"agent.*","resource":"**"},{"effect":"ALLOW","action":"memory.*","resource":"**"},
+		{"effect":"ALLOW","action":"tool.*","resource":"**"}],"teardown":` + literal + `,"max_depth":3,"ttl_ms":3600000}}`
+	sent(k+"/agents/start", start)
+	parent := decode[api.Done](d.t, d.post("/agents/start", start), http.StatusCreated)
+	check("GET", k+"/agents/{id}", "200", d.get("/agents/"+parent.AgentID))
+	tree := d.get("/agents/" + parent.AgentID + "/tree")
+	check("GET", k+"/agents/{id}/tree", "200", tree)
+	childID := decode[api.TreePage](d.t, tree, http.StatusOK).Agents[1].AgentID
+	check("GET", k+"/agents/{id}", "200", d.get("/agents/"+childID))
+	check("GET", k+"/agents/{id}/memory", "200", d.get("/agents/"+parent.AgentID+"/memory"))
+	check("GET", k+"/agents/{id}/memory/value", "200", d.get("/agents/"+parent.AgentID+"/memory/value?key=a/b"))
+	check("GET", k+"/agents/{id}/permission", "200", d.get("/agents/"+childID+"/permission?action=tool.call&resource=echo"))
+	check("GET", k+"/tokens", "200", d.get("/tokens"))
+	check("GET", k+"/tokens/{token}", "200", d.get("/tokens/"+childID))
+	waiting := d.get("/escalations")
+	check("GET", k+"/escalations", "200", waiting)
+	number := strconv.FormatUint(decode[api.EscalationPage](d.t, waiting, http.StatusOK).Escalations[0].Escalation, 10)
+	check("GET", k+"/escalations/{escalation}", "200", d.get("/escalations/"+number))
+	sent(k+"/escalations/{escalation}/decide", `{"approve":false,"reason":"r"}`)
+	check("POST", k+"/escalations/{escalation}/decide", "200", d.post("/escalations/"+number+"/decide", `{"approve":false,"reason":"r"}`))
+	check("GET", k+"/agents/{id}/faults", "200", d.get("/agents/"+childID+"/faults"))
+	check("GET", k+"/audit", "200", d.get("/audit"))
+	sent(k+"/agents/{id}/messages", `{"message":{"a":1}}`)
+	check("POST", k+"/agents/{id}/messages", "200", d.post("/agents/"+agentA+"/messages", `{"message":{"a":1}}`))
+	sent(k+"/agents/{id}/grants/{grant}/revoke", `{"reason":"r"}`)
+	check("POST", k+"/agents/{id}/grants/{grant}/revoke", "200", d.post("/agents/"+agentA+"/grants/0/revoke", `{"reason":"r"}`))
+	idle := decode[api.Done](d.t, d.post("/agents/start", `{"agent":{"mode":"service","program":`+literal+`}}`), http.StatusCreated)
+	sent(k+"/tokens/{token}/revoke", `{"reason":"r"}`)
+	check("POST", k+"/tokens/{token}/revoke", "200", d.post("/tokens/"+idle.AgentID+"/revoke", `{"reason":"r"}`))
+	sent(k+"/shared/{namespace}/put", `{"key":"a/b","value":null,"version":0}`)
+	check("POST", k+"/shared/{namespace}/put", "200", d.post("/shared/team/put", `{"key":"a/b","value":{"x":[1]},"version":0}`))
+	check("POST", k+"/shared/{namespace}/put", "default", d.post("/shared/team/put", `{"key":"a/b","value":2,"version":0}`))
+	check("GET", k+"/shared/{namespace}", "200", d.get("/shared/team"))
+	check("GET", k+"/shared/{namespace}/value", "200", d.get("/shared/team/value?key=a/b"))
+	sent(k+"/shared/{namespace}/delete", `{"key":"a/b"}`)
+	check("POST", k+"/shared/{namespace}/delete", "200", d.post("/shared/team/delete", `{"key":"a/b"}`))
+	sent(k+"/agents/{id}/reclassify", `{"reason":"r"}`)
+	check("POST", k+"/agents/{id}/reclassify", "default", d.post("/agents/"+agentA+"/reclassify", `{"reason":"r"}`))
 }
 
 // Every parameter of the query that the document names is taken, and no other.
 func TestParametersMatchTheDocument(t *testing.T) {
 	d := newDoor(t)
-	decode[api.Done](t, d.post("/agents", `{"id":"`+agentA+`"}`), http.StatusCreated)
+	running := `{"kind":"SEQ","payload":{"steps":[
+		{"kind":"WRITE","payload":{"key":"notes","value":1}},{"kind":"CALL","payload":{"tool":"echo"}}]}}`
+	decode[api.Done](t, d.post("/agents/start", `{"agent":{"id":"`+agentA+`","program":`+running+`,"grants":[
+		{"effect":"ALLOW","action":"memory.*","resource":"**"},{"effect":"ESCALATE","action":"tool.call","resource":"echo"}]}}`), http.StatusCreated)
+	decode[api.Done](t, d.post("/shared/team/put", `{"key":"notes","value":1}`), http.StatusOK)
+	waiting := decode[api.EscalationPage](t, d.get("/escalations"), http.StatusOK).Escalations[0].Escalation
 	good := map[string]string{
+		"key": "notes", "prefix": "orders", "action": "tool.call", "resource": "echo", "in_force": "true",
 		"consistency": "stale", "min_index": "1", "max_lag_ms": "1000", "limit": "5", "after": agentA, "state": "DEFINED",
 		"label": "a=b", "from": "1", "agent": agentA, "kinds": "STEP",
 	}
@@ -204,12 +283,20 @@ func TestParametersMatchTheDocument(t *testing.T) {
 		if !ok || strings.HasSuffix(path, "/watch") {
 			continue
 		}
-		url := strings.NewReplacer("{kernel}", "default", "{id}", agentA).Replace(path) + "?x"
+		url := fillPath(strings.Replace(path, "{escalation}", strconv.FormatUint(waiting, 10), 1)) + "?x"
 		for _, p := range op.Parameters {
-			if p.In == "query" {
-				require.Contains(t, good, p.Name)
-				url += "&" + p.Name + "=" + good[p.Name]
+			if p.In != "query" {
+				continue
 			}
+			text := good[p.Name]
+			require.Contains(t, good, p.Name)
+			switch { // what a key, or a number, is to start after
+			case p.Name == "after" && (strings.HasSuffix(path, "/memory") || strings.Contains(path, "/shared/")):
+				text = "notes"
+			case p.Name == "after" && strings.HasSuffix(path, "/escalations"):
+				text = "1"
+			}
+			url += "&" + p.Name + "=" + text
 		}
 		if strings.HasPrefix(path, "/v1/") {
 			refuses(t, d.send(http.MethodGet, url, ""), 422, "INVALID_ARGUMENT", "x")

@@ -69,6 +69,20 @@ func (p *params) number(name string, least, most uint64) uint64 {
 	return n
 }
 
+// truth reads true or false; false when it is not given.
+func (p *params) truth(name string) bool {
+	switch p.values.Get(name) {
+	case "true":
+		return true
+	case "false":
+	default:
+		if p.values.Has(name) {
+			p.fail(name, "must be true or false", "")
+		}
+	}
+	return false
+}
+
 func (p *params) limit() int {
 	if n := p.number("limit", 1, api.MaxPageItems); n != 0 {
 		return int(n)

@@ -3,6 +3,8 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +48,54 @@ func TestReadLevels(t *testing.T) {
 		agent := decode[api.Agent](t, follower.get(path+query), http.StatusOK)
 		assert.Equal(t, done.Index, agent.Index)
 		assert.Equal(t, "n2", agent.Node)
+	}
+}
+
+// Every read that the document has takes the levels: on a replica that lags none
+// of them calls absent what it has not reached.
+func TestEveryReadTakesTheLevels(t *testing.T) {
+	g := solo.New(t, 2, solo.Setup{})
+	urls := g.Serve(t, httpapi.Options{ReadTimeout: 30 * time.Millisecond})
+	leader, follower := &door{t, g, urls[0]}, &door{t, g, urls[1]}
+	paths := map[string]string{
+		"agents": "", "agents/{id}": "", "agents/{id}/history": "", "agents/{id}/faults": "", "agents/{id}/tree": "",
+		"agents/{id}/permission": "action=tool.call&resource=echo", "agents/{id}/memory": "", "agents/{id}/memory/value": "key=a",
+		"shared/{namespace}": "", "shared/{namespace}/value": "key=a", "tokens": "", "tokens/{token}": "",
+		"escalations": "", "escalations/{escalation}": "", "audit": "", "log": "",
+	}
+	for path, methods := range leader.document().Paths {
+		short, ok := strings.CutPrefix(path, "/v1/kernels/{kernel}/")
+		if short == "log/export" {
+			continue // its answer is a stream
+		}
+		if op, reads := methods["get"]; ok && reads && slices.Contains(op.Parameters, parameter{Name: "consistency", In: "query"}) {
+			assert.Contains(t, paths, short)
+		}
+	}
+	g.Nodes[1].Hold()
+	started := decode[api.Done](t, leader.post("/agents/start", `{"agent":{"id":"`+agentA+`","program":{"kind":"SEQ","payload":{"steps":[
+		{"kind":"WRITE","payload":{"key":"a","value":1}},{"kind":"CALL","payload":{"tool":"echo"}}]}},"grants":[
+		{"effect":"ALLOW","action":"memory.*","resource":"**"},{"effect":"ESCALATE","action":"tool.call","resource":"echo"}]}}`), http.StatusCreated)
+	put := decode[api.Done](t, leader.post("/shared/team/put", `{"key":"a","value":1}`), http.StatusOK)
+	require.Greater(t, put.Index, started.Index)
+	open := decode[api.EscalationPage](t, leader.get("/escalations"), http.StatusOK).Escalations[0].Escalation
+	fill := func(path string) string {
+		return "/" + strings.NewReplacer("{id}", agentA, "{token}", agentA, "{namespace}", "team", "{escalation}", fmt.Sprint(open)).Replace(path)
+	}
+	for path, query := range paths {
+		at := fmt.Sprintf("%s?%s&min_index=%d", fill(path), query, put.Index)
+		for _, level := range []string{"", "&consistency=session", "&consistency=stale"} {
+			refuses(t, follower.get(at+level), http.StatusServiceUnavailable, "NOT_CAUGHT_UP", "")
+		}
+	}
+	g.Nodes[1].Release()
+	for path, query := range paths {
+		at := fmt.Sprintf("%s?%s&min_index=%d", fill(path), query, put.Index)
+		for _, level := range []string{"", "&consistency=session", "&consistency=stale"} {
+			r := follower.get(at + level)
+			require.Equal(t, http.StatusOK, r.status, "%s: %s", path, r.body)
+			assert.Contains(t, string(r.body), `"node":"n2"`)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -30,7 +31,7 @@ type route struct {
 // parameter of the query.
 type parameter struct {
 	name, about string
-	schema      string   // integer, string
+	schema      string   // integer, string, boolean
 	words       []string // the values that there are
 	many        bool     // may be repeated
 }
@@ -56,8 +57,9 @@ const kernelPath = "/v1/kernels/{kernel}"
 
 // table is every route there is.
 func (s *Server) table() []*route {
-	routes := append(s.commandRoutes(), s.readRoutes()...)
-	return append(routes, s.clusterRoutes()...)
+	return slices.Concat(
+		s.commandRoutes(), s.operatorCommands(), s.readRoutes(), s.memoryReads(), s.authorityReads(), s.clusterRoutes(),
+	)
 }
 
 func (s *Server) commandRoutes() []*route {
@@ -96,11 +98,6 @@ func (s *Server) commandRoutes() []*route {
 			summary: "Add an instruction to an agent's queue",
 			command: true, body: typeOf[api.SubmitBody](), noBody: true, status: http.StatusOK, answer: typeOf[api.Done](),
 			handle: s.command(http.StatusOK, api.MaxBodyBytes, s.makeSubmit),
-		},
-		{
-			method: http.MethodPost, path: kernelPath + "/batch", id: "batch", tag: "commands",
-			summary: "Send many commands", about: "They are proposed in order, each as its own log entry with its own outcome. With a session, each has its own sequence in the body.",
-			body: typeOf[api.Batch](), status: http.StatusOK, answer: typeOf[api.BatchDone](), handle: s.batch,
 		},
 	}
 }

@@ -12,7 +12,10 @@ import (
 )
 
 // A node of a cluster is what the API needs.
-var _ Node = (*cluster.Node)(nil)
+var (
+	_ Node = (*cluster.Node)(nil)
+	_ Node = (*cluster.Held)(nil)
+)
 
 // The API's status is the node's, name by name: a field that is added there is
 // missed here.
@@ -32,6 +35,9 @@ func fillAll(v reflect.Value) {
 		for i := range v.NumField() {
 			fillAll(v.Field(i))
 		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillAll(v.Elem())
 	case reflect.Slice:
 		item := reflect.New(v.Type().Elem()).Elem()
 		fillAll(item)
@@ -40,7 +46,7 @@ func fillAll(v reflect.Value) {
 		v.SetString("x")
 	case reflect.Bool:
 		v.SetBool(true)
-	case reflect.Int64:
+	case reflect.Int, reflect.Int64:
 		v.SetInt(3)
 	case reflect.Uint32, reflect.Uint64:
 		v.SetUint(4)

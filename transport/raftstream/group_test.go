@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -89,7 +90,10 @@ func (s *servers) listen(id, address string) *raftstream.Endpoint {
 
 func (s *servers) start(n *server) {
 	var err error
-	n.store, err = raftstore.Open(raftstore.Options{Dir: n.dir, Fatal: func(err error) { s.t.Errorf("%s: %v", n.id, err) }})
+	n.store, err = raftstore.Open(raftstore.Options{
+		Kind: raftstore.Kind(os.Getenv("OMNI_TEST_STORE")), Dir: n.dir,
+		Fatal: func(err error) { s.t.Errorf("%s: %v", n.id, err) },
+	})
 	require.NoError(s.t, err)
 	kernel, err := n.endpoint.Kernel("default")
 	require.NoError(s.t, err)

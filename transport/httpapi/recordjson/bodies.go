@@ -4,6 +4,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/interning"
@@ -49,6 +50,10 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 		return f
 	case *lifecycle.Rejection:
 		return rejection(b)
+	case *lifecycle.SuspendRequested:
+		return set(fields{"caller": b.Caller}, "reason", b.Reason)
+	case *lifecycle.Reclassified:
+		return fields{"class": failure.Transient.String(), "reason": b.Reason}
 	case *permissions.Assigned:
 		return fields{"grants": b.Grants}
 	case *permissions.Evaluation:
@@ -59,11 +64,10 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 	case *timers.Cleared:
 		return fields{"id": b.ID, "deadline_ms": b.Deadline, "fired": b.Fired}
 	}
-	if f := v.ofTick(r, body); f != nil {
-		return f
-	}
-	if f := ofCall(body); f != nil {
-		return f
+	for _, render := range [...]func(*logging.Record, bus.Body) any{v.ofTick, ofCall, v.ofTree, v.ofEscalation, v.ofMemory, v.ofFault} {
+		if f := render(r, body); f != nil {
+			return f
+		}
 	}
 	return body
 }
@@ -78,7 +82,7 @@ func (v *view) ofTick(r *logging.Record, body bus.Body) any {
 	case *execution.PlaceBody:
 		return fields{"place": b.Place}
 	case *execution.StartedBody:
-		return fields{"program": b.Program, "run": b.Run, "bus_seq_at": b.BusSeqAt}
+		return set(fields{"program": b.Program, "run": b.Run, "bus_seq_at": b.BusSeqAt}, "teardown", b.Teardown)
 	case execution.StepBody:
 		f := fields{"instruction": b.Node}
 		if r.Agent == v.in.agent && r.Tick == v.in.tick && uint64(b.Node) < uint64(len(v.kinds)) {
@@ -88,14 +92,17 @@ func (v *view) ofTick(r *logging.Record, body bus.Body) any {
 	case *execution.CompletedBody:
 		return fields{"steps": b.Steps, "value": b.Value}
 	case *execution.PendingBody:
-		f := fields{"steps": b.Steps, "call": b.Call, "tool": b.Tool, "args": b.Args, "checkpoint_bytes": len(b.Checkpoint)}
-		return set(f, "timeout_ms", b.Timeout)
+		return pending(b)
 	case *execution.FailedBody:
 		f := fields{
 			"steps": b.Steps, "code": b.Failure.Code, "message": b.Failure.Message, "instruction": b.Failure.Node,
 		}
 		set(f, "class", b.Failure.Class().String())
 		return set(set(f, "line", b.Failure.Line), "column", b.Failure.Column)
+	case *execution.EmittedBody:
+		return fields{"value": b.Value}
+	case *execution.EventBody:
+		return fields{"event": b.Event}
 	case *execution.OverflowBody:
 		return fields{"steps": b.Steps}
 	case *execution.DeliveredBody:
@@ -107,7 +114,7 @@ func (v *view) ofTick(r *logging.Record, body bus.Body) any {
 }
 
 // ofCall renders the bodies of tools.
-func ofCall(body bus.Body) any {
+func ofCall(_ *logging.Record, body bus.Body) any {
 	switch b := body.(type) {
 	case *tools.RequestedBody:
 		return fields{
@@ -125,6 +132,26 @@ func ofCall(body bus.Body) any {
 	return nil
 }
 
+// pending renders a PENDING exit: the calls that the tick waits for, or the
+// decision after which it waits again.
+func pending(b *execution.PendingBody) fields {
+	f := fields{"steps": b.Steps, "call": b.First, "checkpoint_bytes": len(b.Checkpoint)}
+	if b.Decision != nil {
+		f["escalation"], f["approve"] = b.Decision.Escalation, b.Decision.Approve
+		return set(f, "reason", b.Decision.Reason)
+	}
+	if len(b.Requests) == 1 {
+		f["tool"], f["args"] = b.Requests[0].Tool, b.Requests[0].Args
+		return set(f, "timeout_ms", b.Requests[0].Timeout)
+	}
+	calls := make([]fields, len(b.Requests))
+	for i := range b.Requests {
+		calls[i] = set(fields{"tool": b.Requests[i].Tool, "args": b.Requests[i].Args}, "timeout_ms", b.Requests[i].Timeout)
+	}
+	f["calls"] = calls
+	return f
+}
+
 func outcome(o *event.Outcome) fields {
 	f := fields{"index": o.Index, "bus_seq": o.Seq}
 	if o.Agent != [16]byte{} {
@@ -136,8 +163,9 @@ func outcome(o *event.Outcome) fields {
 
 func defined(d *identity.Defined) fields {
 	f := fields{"agent_id": flows.FormatID(d.ID), "evaluator": d.Evaluator, "mode": d.Mode}
-	set(set(f, "name", d.Name), "program", d.Program)
-	return set(set(set(f, "grants", d.Grants), "labels", d.Labels), "env", d.Env)
+	set(set(set(f, "name", d.Name), "program", d.Program), "teardown", d.Teardown)
+	set(set(set(f, "grants", d.Grants), "labels", d.Labels), "env", d.Env)
+	return set(set(f, "max_depth", d.MaxDepth), "ttl_ms", d.TTLMillis)
 }
 
 func rejection(r *lifecycle.Rejection) fields {
@@ -158,6 +186,16 @@ func purpose(p timers.Purpose) string {
 		return "resumable_over"
 	case timers.RetentionOver:
 		return "retention_over"
+	case timers.ReceiveOver:
+		return "receive_over"
+	case timers.BackoffOver:
+		return "backoff_over"
+	case timers.EscalationOver:
+		return "escalation_over"
+	case timers.DelegationOver:
+		return "delegation_over"
+	case timers.TokenOver:
+		return "token_over"
 	}
 	return "unknown"
 }

@@ -35,6 +35,20 @@ func (v *view) eventBody(e *event.Event) any {
 		return decoded[event.Kill](e)
 	case event.AgentSubmit:
 		return decoded[event.Submit](e)
+	case event.AgentSend:
+		return decoded[event.Send](e)
+	case event.AgentReclassify:
+		return decoded[event.Reclassify](e)
+	case event.TokenRevoke:
+		return decoded[event.RevokeToken](e)
+	case event.GrantRevoke:
+		return decoded[event.RevokeGrant](e)
+	case event.EscalationDecide:
+		return decoded[event.Decide](e)
+	case event.SharedPut:
+		return decoded[event.PutShared](e)
+	case event.SharedDelete:
+		return decoded[event.DeleteShared](e)
 	case event.LeaderStarted:
 		if b, ok := event.DecodeBody[event.Leader](e.Body); ok {
 			return fields{"node": b.Node, "term": b.Term}

@@ -58,12 +58,18 @@ func content(class interning.Class, body []byte) any {
 // as long as the state has the list (PE-2).
 func (v *view) evaluation(e *permissions.Evaluation) fields {
 	f := fields{"action": e.Action, "resource": e.Resource, "grants": e.Grants, "grant": e.Grant}
-	entry := v.state.Interned.Get(e.Grants)
-	if e.Grant < 0 || entry == nil || entry.Class != interning.Grants {
+	set(f, "level_id", v.agentID(e.Level))
+	return v.decidedBy(f, e.Grants, e.Grant)
+}
+
+// decidedBy adds a copy of a grant, as long as the state has its list.
+func (v *view) decidedBy(f fields, grants uint32, grant int32) fields {
+	entry := v.state.Interned.Get(grants)
+	if grant < 0 || entry == nil || entry.Class != interning.Grants {
 		return f
 	}
-	if list, ok := event.DecodeBody[[]permissions.Grant](entry.Body); ok && int(e.Grant) < len(*list) {
-		f["decided_by"] = (*list)[e.Grant]
+	if list, ok := event.DecodeBody[[]permissions.Grant](entry.Body); ok && int(grant) < len(*list) {
+		f["decided_by"] = (*list)[grant]
 	}
 	return f
 }

@@ -105,18 +105,31 @@ func instructionKinds(kinds []string, instruction value.Raw, nesting int) []stri
 	kind, _ := name.Text()
 	kinds = append(kinds, kind)
 	payload, _ := instruction.Get("payload")
-	if steps, ok := payload.Get("steps"); ok && kind == "SEQ" {
+	for _, field := range inside(kind) {
+		if child, ok := payload.Get(field); ok {
+			kinds = instructionKinds(kinds, child, nesting+1)
+		}
+	}
+	switch kind {
+	case "SEQ":
+		steps, _ := payload.Get("steps")
 		r := value.NewReader(steps)
 		n, _ := r.ReadListHeader()
 		for range n {
 			kinds = instructionKinds(kinds, r.Skip(), nesting+1)
 		}
-		return kinds
-	}
-	for _, field := range inside(kind) {
-		if child, ok := payload.Get(field); ok {
-			kinds = instructionKinds(kinds, child, nesting+1)
+	case "TRY":
+		clauses, _ := payload.Get("catch")
+		r := value.NewReader(clauses)
+		n, _ := r.ReadListHeader()
+		for range n {
+			do, _ := r.Skip().Get("do")
+			kinds = instructionKinds(kinds, do, nesting+1)
 		}
+	case "DELEGATE": // programs of children are numbered by themselves
+		handler, _ := payload.Get("on_escalation")
+		do, _ := handler.Get("do")
+		kinds = instructionKinds(kinds, do, nesting+1)
 	}
 	return kinds
 }
@@ -125,7 +138,7 @@ func instructionKinds(kinds []string, instruction value.Raw, nesting int) []stri
 // which they are numbered.
 func inside(kind string) []string {
 	switch kind {
-	case "LET", "MAP", "RETURN":
+	case "LET", "LOOP", "MAP", "RETURN", "TRY":
 		return []string{"do"}
 	case "BRANCH":
 		return []string{"then", "else"}

@@ -15,65 +15,13 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
-	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/identity"
-	"github.com/omnikernel/omnikernel/kernel/interning"
-	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
-	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/state"
-	"github.com/omnikernel/omnikernel/kernel/timers"
-	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
-
-// samples has one body of every kind there is.
-func samples() map[bus.Kind]bus.Body {
-	call := &tools.ActionBody{Call: 1, Tool: "echo", Code: failure.ToolFailed, Message: "no", Millis: 3}
-	evaluated := &permissions.Evaluation{Action: "tool.call", Resource: "echo", Grants: 9, Grant: permissions.DefaultDeny}
-	c := config.Default()
-	booted, _ := kernel.DecodeRecordBody(bus.KernelBooted, event.Encode(&c))
-	return map[bus.Kind]bus.Body{
-		bus.Event:        &event.Recorded{Event: &event.Event{Kind: event.Pulse, Principal: "node:n1", IdempotencyKey: "k"}},
-		bus.Outcome:      &event.Outcome{Refusal: failure.Refusal{Code: failure.NotFound, Field: "agent"}, Agent: [16]byte{1}, Index: 1, Seq: 2},
-		bus.Duplicate:    &event.Again{Index: 7},
-		bus.KernelBooted: booted,
-		bus.Quarantine:   execution.Empty{},
-		bus.Interned: &interning.Gained{Entries: []interning.GainedEntry{
-			{No: 1, Class: interning.Labels, New: true, Body: event.Encode(map[string]string{"team": "red"})},
-			{No: 2, Class: interning.Env},
-		}},
-		bus.Released:          &interning.Lost{Numbers: []uint32{4}},
-		bus.AgentDefined:      &identity.Defined{ID: identity.ID{1}, Name: "a", Evaluator: "std/1", Mode: identity.Service, Program: 1},
-		bus.Lifecycle:         &lifecycle.Event{From: lifecycle.Active, To: lifecycle.Faulted, Trigger: lifecycle.Error, Caller: lifecycle.Kernel, Code: failure.EvalFailure, Class: failure.Permanent, Reason: "x"},
-		bus.InvalidTransition: &lifecycle.Rejection{From: lifecycle.Defined, Caller: lifecycle.Client},
-		bus.AgentArchived:     execution.Empty{},
-		bus.InstructionQueued: &execution.InstructionBody{Program: 1, Input: value.Null},
-		bus.TickScheduled:     &execution.PlaceBody{Place: 5},
-		bus.TickFrozen:        &execution.PlaceBody{Place: 5},
-		bus.TickStarted:       &execution.StartedBody{Program: 1, Run: 1, BusSeqAt: 3},
-		bus.Step:              execution.StepBody{Node: 0},
-		bus.TickCompleted:     &execution.CompletedBody{Steps: 1, Value: value.True},
-		bus.TickPendingTool:   &execution.PendingBody{Steps: 1, Call: 1, Tool: "echo", Args: value.EmptyMap, Timeout: 5, Checkpoint: []byte{1}},
-		bus.TickFailed:        &execution.FailedBody{Steps: 1, Failure: failure.Failure{Code: failure.EvalFailure, Message: "m", Node: 1, Line: 2, Column: 3}},
-		bus.TickOverflow:      &execution.OverflowBody{Steps: 10_000},
-		bus.ResultDelivered:   &execution.DeliveredBody{Answer: execution.Answer{Call: 1, Code: failure.ToolFailed, Message: "no"}},
-		bus.TickRestored:      execution.Empty{},
-		bus.QueueReleased:     execution.Empty{},
-		bus.QueueAllocated:    execution.Empty{},
-		bus.GrantsAssigned:    &permissions.Assigned{Grants: 3},
-		bus.Allow:             evaluated,
-		bus.Deny:              evaluated,
-		bus.CallRequested:     &tools.RequestedBody{Call: 1, Tool: "echo", Args: value.Null, Resource: "echo", Deadline: 5, Timer: 1},
-		bus.CallDispatched:    &tools.DispatchedBody{Call: 1, Node: "n1", Term: 2},
-		bus.ActionExecuted:    call,
-		bus.ActionFailed:      call,
-		bus.StaleResult:       &tools.StaleBody{Call: 1, OK: true},
-		bus.TimerSet:          &timers.Set{Timer: timers.Timer{Deadline: 5, ID: 1, Purpose: timers.SleepOver, Agent: 1, Tick: 1, Call: 1}},
-		bus.TimerCleared:      &timers.Cleared{Deadline: 5, ID: 1, Fired: true},
-	}
-}
 
 var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
@@ -94,28 +42,64 @@ func TestEveryKindIsRendered(t *testing.T) {
 		assert.Equal(t, name, r.Kind)
 		var rendered map[string]any
 		require.NoError(t, json.Unmarshal(r.Body, &rendered), "%s: %s", name, r.Body)
-		for key := range rendered {
-			assert.Regexp(t, snakeCase, key, "%s: %s", name, r.Body)
-		}
+		eachKey(rendered, func(key string) { assert.Regexp(t, snakeCase, key, "%s: %s", name, r.Body) })
 		if _, empty := body.(execution.Empty); !empty {
 			assert.NotEmpty(t, rendered, name)
 		}
 	}
 }
 
-// renderOne renders a block of one record.
+// eachKey visits the keys of all maps inside each other.
+func eachKey(v any, visit func(string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inside := range v {
+			visit(key)
+			eachKey(inside, visit)
+		}
+	case []any:
+		for _, inside := range v {
+			eachKey(inside, visit)
+		}
+	}
+}
+
+const agentOne = "01000000-0000-0000-0000-000000000000"
+
+// Records name agents by their UUIDs, and an access to memory has a name of its
+// own, which is part of the API.
+func TestRecordsNameAgents(t *testing.T) {
+	for kind, body := range samples() {
+		for _, field := range []string{"parent_id", "first_id", "at_id", "level_id", "handler_id", "root_id"} {
+			var got map[string]any
+			require.NoError(t, json.Unmarshal(renderOne(t, kind, body).Body, &got))
+			if id, there := got[field]; there {
+				assert.Equal(t, agentOne, id, "%s %s", kernel.KindName(kind), field)
+			}
+		}
+	}
+	own := &memory.Access{Op: memory.OpRead, Scope: memory.ScopePersistent, Owner: 1, Key: "k", Call: 1, Run: 1}
+	assert.JSONEq(t, `{"op":"read","scope":"PERSISTENT","owner_id":"`+agentOne+`","key":"k","found":false,"version":0,"call":1,"run":1,
+		"tx_id":"0bd36411-873d-5e88-8d95-3dd6566f663c"}`, string(renderOne(t, bus.MemoryAccess, own).Body))
+}
+
+// renderOne renders a block of one record of agent 1.
 func renderOne(t *testing.T, kind bus.Kind, body bus.Body) *api.Record {
 	t.Helper()
 	var b logging.Builder
 	b.Begin(1, 1, 1, 1000)
-	b.Open(logging.Header{Kind: uint16(kind)})
+	b.Touch(1, 0)
+	b.Open(logging.Header{Kind: uint16(kind), Agent: 1, Tick: 1})
 	b.Buf = body.AppendTo(b.Buf)
 	b.Close()
 	raw, _ := b.Seal([32]byte{})
 	block, err := logging.Decode(raw)
 	require.NoError(t, err)
 	var got *api.Record
-	require.NoError(t, New(noHistory{}).Block(state.New("default"), &block, new(Select), func(r *api.Record) bool {
+	s := state.New("default")
+	_, row := s.Agents.Append()
+	row.Identity.ID = identity.ID{1}
+	require.NoError(t, New(noHistory{}).Block(s, &block, new(Select), func(r *api.Record) bool {
 		got = r
 		return true
 	}))
@@ -137,6 +121,10 @@ func TestEveryEventIsRendered(t *testing.T) {
 		event.Checkpoint:  &event.Compare{Index: 4, Values: []event.Voter{{Node: "n1"}}},
 		event.AgentDefine: &event.Define{Name: "a"}, event.AgentStart: &event.Start{Reason: "r"},
 		event.AgentTrigger: &event.Trigger{Trigger: "spawn"}, event.AgentKill: &event.Kill{Agent: "a"}, event.AgentSubmit: &event.Submit{Agent: "a"},
+		event.AgentSend: &event.Send{Agent: "a", Message: value.True}, event.AgentReclassify: &event.Reclassify{Agent: "a", Reason: "r"},
+		event.TokenRevoke: &event.RevokeToken{Agent: "a"}, event.GrantRevoke: &event.RevokeGrant{Agent: "a", Grant: 1},
+		event.EscalationDecide: &event.Decide{Escalation: 7, Approve: true},
+		event.SharedPut:        &event.PutShared{Namespace: "n", Key: "k", Value: value.True}, event.SharedDelete: &event.DeleteShared{Namespace: "n", Key: "k"},
 		event.ToolDispatched: &event.Dispatched{Call: 1}, event.ToolResult: &event.Result{Call: 1, OK: true, Value: value.True},
 	} {
 		e := &event.Event{Kind: kind, Principal: "client", Session: event.Session{ID: [16]byte{9}, Seq: 3, Floor: 2}, Body: event.Encode(body)}
@@ -171,6 +159,13 @@ func TestInstructionKindsAreTheEvaluators(t *testing.T) {
 				{"kind":"LITERAL","payload":{"value":"${x}"}},
 				{"kind":"BRANCH","payload":{"if":false,"then":{"kind":"FAIL","payload":{"message":"no"}},"else":{"kind":"LITERAL","payload":{"value":1}}}}]}}}},
 			"else":{"kind":"FAIL","payload":{"message":"no"}}}},
+		{"kind":"LOOP","payload":{"max":2,"do":{"kind":"TRY","payload":{
+			"catch":[{"codes":["NO"],"do":{"kind":"LITERAL","payload":{"value":1}}},{"do":{"kind":"EMIT","payload":{"value":2}}}],
+			"do":{"kind":"FAIL","payload":{"message":"caught"}}}}}},
+		{"kind":"BRANCH","payload":{"if":false,"then":{"kind":"DELEGATE","payload":{
+			"children":[{"program":{"kind":"SEQ","payload":{"steps":[{"kind":"LITERAL","payload":{"value":1}}]}}}],
+			"on_escalation":{"as":"e","do":{"kind":"LITERAL","payload":{"value":true}}}}},
+			"else":{"kind":"EMIT","payload":{"value":"here"}}}},
 		{"kind":"RETURN","payload":{"do":{"kind":"LITERAL","payload":{"value":{"kind":"CALL"}}}}}]}}`
 	raw, problem := value.FromJSON([]byte(src), 1<<16)
 	require.Nil(t, problem)
@@ -178,7 +173,7 @@ func TestInstructionKindsAreTheEvaluators(t *testing.T) {
 	program, refusal := std.Compile(raw)
 	require.Nil(t, refusal, "%+v", refusal)
 	kinds := instructionKinds(nil, raw, 0)
-	assert.Len(t, kinds, 14)
+	assert.Len(t, kinds, 23)
 
 	seen := map[uint32]bool{}
 	tick := program.Start(evaluator.Context{})
@@ -192,7 +187,7 @@ func TestInstructionKindsAreTheEvaluators(t *testing.T) {
 			break
 		}
 	}
-	assert.Greater(t, len(seen), 10, "the program runs through most of itself")
+	assert.Greater(t, len(seen), 15, "the program runs through most of itself")
 }
 
 // A program that is nested without end, which no evaluator would have taken,

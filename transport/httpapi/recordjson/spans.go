@@ -32,7 +32,7 @@ type running struct {
 
 func endsRun(k bus.Kind) bool {
 	switch k {
-	case bus.TickCompleted, bus.TickPendingTool, bus.TickFailed:
+	case bus.TickCompleted, bus.TickPendingTool, bus.TickPendingDelegation, bus.TickFailed:
 		return true
 	}
 	return false

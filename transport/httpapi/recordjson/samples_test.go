@@ -1,0 +1,152 @@
+package recordjson
+
+import (
+	"maps"
+
+	"github.com/omnikernel/omnikernel/kernel"
+	"github.com/omnikernel/omnikernel/kernel/audit"
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/delegation"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/identity"
+	"github.com/omnikernel/omnikernel/kernel/interning"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/mailbox"
+	"github.com/omnikernel/omnikernel/kernel/memory"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/recovery"
+	"github.com/omnikernel/omnikernel/kernel/timers"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+	"github.com/omnikernel/omnikernel/kernel/value"
+)
+
+// samples has one body of every kind there is.
+func samples() map[bus.Kind]bus.Body {
+	all := agentSamples()
+	for _, more := range []map[bus.Kind]bus.Body{logSamples(), tickSamples(), authoritySamples(), treeSamples(), memorySamples()} {
+		maps.Copy(all, more)
+	}
+	return all
+}
+
+func logSamples() map[bus.Kind]bus.Body {
+	c := config.Default()
+	booted, _ := kernel.DecodeRecordBody(bus.KernelBooted, event.Encode(&c))
+	return map[bus.Kind]bus.Body{
+		bus.Event:        &event.Recorded{Event: &event.Event{Kind: event.Pulse, Principal: "node:n1", IdempotencyKey: "k"}},
+		bus.Outcome:      &event.Outcome{Refusal: failure.Refusal{Code: failure.NotFound, Field: "agent"}, Agent: [16]byte{1}, Index: 1, Seq: 2},
+		bus.Duplicate:    &event.Again{Index: 7},
+		bus.KernelBooted: booted,
+		bus.Quarantine:   execution.Empty{},
+		bus.Interned: &interning.Gained{Entries: []interning.GainedEntry{
+			{No: 1, Class: interning.Labels, New: true, Body: event.Encode(map[string]string{"team": "red"})},
+			{No: 2, Class: interning.Env},
+		}},
+		bus.Released:     &interning.Lost{Numbers: []uint32{4}},
+		bus.TimerSet:     &timers.Set{Timer: timers.Timer{Deadline: 5, ID: 1, Purpose: timers.SleepOver, Agent: 1, Tick: 1, Call: 1}},
+		bus.TimerCleared: &timers.Cleared{Deadline: 5, ID: 1, Fired: true},
+		bus.Audit:        &audit.Body{Root: 1, Invariant: "INV-03", Kind: uint16(bus.Allow), Rule: "r"},
+	}
+}
+
+func agentSamples() map[bus.Kind]bus.Body {
+	return map[bus.Kind]bus.Body{
+		bus.AgentDefined: &identity.Defined{
+			ID: identity.ID{1}, Name: "a", Evaluator: "std/1", Mode: identity.Service, Program: 1, Teardown: 2, MaxDepth: 3, TTLMillis: 4,
+		},
+		bus.Lifecycle: &lifecycle.Event{
+			From: lifecycle.Active, To: lifecycle.Faulted, Trigger: lifecycle.Error, Caller: lifecycle.Kernel,
+			Code: failure.EvalFailure, Class: failure.Permanent, Reason: "x",
+		},
+		bus.InvalidTransition: &lifecycle.Rejection{From: lifecycle.Defined, Caller: lifecycle.Client},
+		bus.AgentArchived:     execution.Empty{},
+		bus.FaultReclassified: &lifecycle.Reclassified{Reason: "the service is back"},
+		bus.RetryScheduled:    &recovery.Scheduled{Retry: 1, Millis: 1000},
+		bus.SuspendRequested:  &lifecycle.SuspendRequested{Caller: lifecycle.Client, Reason: "lunch"},
+		bus.SnapshotTaken:     &memory.Snapshotted{Tick: 2, Checksum: [32]byte{1}},
+		bus.SnapshotDropped:   execution.Empty{},
+		bus.TeardownFailed:    execution.Empty{},
+	}
+}
+
+func tickSamples() map[bus.Kind]bus.Body {
+	action := &tools.ActionBody{Call: 1, Tool: "echo", Code: failure.ToolFailed, Message: "no", Millis: 3}
+	asks := []execution.Request{{Tool: "echo", Args: value.EmptyMap, Timeout: 5}}
+	return map[bus.Kind]bus.Body{
+		bus.InstructionQueued: &execution.InstructionBody{Program: 1, Input: value.Null},
+		bus.TickScheduled:     &execution.PlaceBody{Place: 5},
+		bus.TickFrozen:        &execution.PlaceBody{Place: 5},
+		bus.TickStarted:       &execution.StartedBody{Program: 1, Run: 1, BusSeqAt: 3, Teardown: true},
+		bus.Step:              execution.StepBody{Node: 0},
+		bus.TickCompleted:     &execution.CompletedBody{Steps: 1, Value: value.True},
+		bus.TickPendingTool:   &execution.PendingBody{Steps: 1, First: 1, Requests: asks, Checkpoint: []byte{1}},
+		bus.TickPendingDelegation: &execution.PendingBody{
+			Steps: 1, First: 1, Decision: &execution.Decision{Escalation: 7, Approve: true, Reason: "r"}, Checkpoint: []byte{1},
+		},
+		bus.TickFailed: &execution.FailedBody{Steps: 1, Failure: failure.Failure{
+			Code: failure.EvalFailure, Message: "m", Node: 1, Line: 2, Column: 3,
+		}},
+		bus.TickOverflow:    &execution.OverflowBody{Steps: 10_000},
+		bus.ResultDelivered: &execution.DeliveredBody{Answer: execution.Answer{Call: 1, Code: failure.ToolFailed, Message: "no"}},
+		bus.TickRestored:    execution.Empty{},
+		bus.QueueReleased:   execution.Empty{},
+		bus.QueueAllocated:  execution.Empty{},
+		bus.Emitted:         &execution.EmittedBody{Value: value.True},
+		bus.EventDelivered:  &execution.EventBody{Event: value.EmptyMap},
+		bus.CallRequested: &tools.RequestedBody{
+			Call: 1, Tool: "echo", Args: value.Null, Resource: "echo", Deadline: 5, Timer: 1,
+		},
+		bus.CallDispatched: &tools.DispatchedBody{Call: 1, Node: "n1", Term: 2},
+		bus.ActionExecuted: action,
+		bus.ActionFailed:   action,
+		bus.StaleResult:    &tools.StaleBody{Call: 1, OK: true},
+	}
+}
+
+func authoritySamples() map[bus.Kind]bus.Body {
+	evaluated := &permissions.Evaluation{Action: "tool.call", Resource: "echo", Grants: 9, Grant: permissions.DefaultDeny, Level: 1}
+	return map[bus.Kind]bus.Body{
+		bus.GrantsAssigned: &permissions.Assigned{Grants: 3},
+		bus.Allow:          evaluated,
+		bus.Deny:           evaluated,
+		bus.Escalated: &permissions.Escalated{
+			Call: 1, Tool: "echo", Args: value.Null, Timeout: 5, Action: "tool.call", Resource: "echo", Handler: 1, Deadline: 6, Timer: 1, Grants: 9, Level: 1,
+		},
+		bus.EscalationOffered: &permissions.EscalationOffered{ID: 7, Handler: 1},
+		bus.EscalationDecided: &permissions.EscalationDecided{ID: 7, Approved: true, By: "client", Reason: "r"},
+		bus.GrantRevoked:      &permissions.Revoked{Grant: 1, Grants: 4, Reason: "r"},
+	}
+}
+
+func treeSamples() map[bus.Kind]bus.Body {
+	child := &delegation.ChildResult{Parent: 1, Tick: 2, Call: 1, Code: failure.Killed, Class: failure.Permanent, Message: "m"}
+	return map[bus.Kind]bus.Body{
+		bus.TokenIssued:        &delegation.TokenIssued{Token: [16]byte{1}, Parent: 1, Grants: 2, Depth: 3, Expires: 4, Timer: 5, Tick: 6, Call: 7},
+		bus.TokenRevoked:       &delegation.TokenRevoked{Code: failure.TokenRevoked, Reason: "r", Token: [16]byte{1}, Parent: 1, Cascade: true, Cursor: true},
+		bus.ChildrenRevoked:    &delegation.ChildrenVoided{Code: failure.TokenRevoked},
+		bus.DelegationAccepted: &delegation.DelegationAccepted{Call: 1, First: 1, Count: 2, FailFast: true, Handler: true, Deadline: 5, Timer: 6},
+		bus.DelegationRejected: &delegation.DelegationRejected{Call: 1, Code: failure.Rejected, Field: "children[0]", Rule: "r"},
+		bus.ChildResult:        child,
+		bus.ChildFailure:       child,
+		bus.DelegationOver:     &delegation.DelegationOver{Call: 1},
+		bus.ParentTerminated:   &delegation.ParentTerminated{Parent: 1},
+		bus.RequestCancelled:   &delegation.RequestCancelled{Tick: 2, Call: 1, Code: failure.Killed},
+		bus.CascadeMoved:       &delegation.CascadeMoved{At: 1},
+	}
+}
+
+func memorySamples() map[bus.Kind]bus.Body {
+	return map[bus.Kind]bus.Body{
+		bus.MemoryAccess: &memory.Access{
+			Op: memory.OpWrite, Scope: memory.ScopeShared, Namespace: "n", Key: "k", Found: true, Version: 4, Value: value.True, Call: 1, Run: 1,
+		},
+		bus.MemoryRestored: &memory.Restored{Entries: []memory.Before{{Key: "k", Existed: true, Value: value.True, Version: 4, Writer: 1, At: 5}, {Key: "l"}}},
+		bus.MemoryReleased: &memory.Released{Keys: 1, Bytes: 2},
+		bus.MessageQueued:  &mailbox.Message{Value: value.True},
+		bus.MessageTaken:   &mailbox.Receive{Call: 1},
+		bus.ReceiveStarted: &mailbox.Receive{Call: 1, Limited: true},
+	}
+}
