@@ -16,6 +16,7 @@ type transition struct {
 	short   string
 	long    string
 	input   bool // takes --input
+	force   bool // takes --force
 }
 
 var (
@@ -30,14 +31,17 @@ var (
 		long:  "SPAWNED becomes ACTIVE: its program is queued.",
 	}
 	suspend = transition{
-		trigger: "suspend", done: "suspended",
-		short: "Hold an active agent",
-		long:  "ACTIVE becomes RESUMABLE. It expires by itself when nobody resumes it in time.",
+		trigger: "suspend", done: "suspended", force: true,
+		short: "Hold an agent",
+		long: `ACTIVE becomes RESUMABLE, with a checksum over what it remembers. It expires by
+itself when nobody resumes it in time. A WAITING agent is suspended as soon as it
+has what it waits for; with --force its calls are taken back and answered with
+WITHDRAWN, and it is suspended at once.`,
 	}
 	resume = transition{
 		trigger: "resume", done: "resumed",
 		short: "Let a suspended agent go on",
-		long:  "RESUMABLE becomes ACTIVE.",
+		long:  "RESUMABLE becomes ACTIVE, after its memory was checked against the checksum.",
 	}
 	expire = transition{
 		trigger: "expire", done: "expired",
@@ -47,7 +51,9 @@ var (
 	recoverFault = transition{
 		trigger: "recover", done: "recovering",
 		short: "Let a faulted agent try again",
-		long:  "FAULTED becomes RECOVERING: the failed tick runs again from its checkpoint. Only\na TRANSIENT fault can be recovered.",
+		long: `FAULTED becomes RECOVERING, and ACTIVE again: the failed tick runs again from its
+checkpoint. Only a TRANSIENT fault can be recovered; the kernel does so by itself,
+a few times. A PERMANENT one can be reclassified first: omni agent reclassify.`,
 	}
 	abandon = transition{
 		trigger: "abandon", done: "abandoned",
@@ -58,6 +64,7 @@ var (
 
 func newAgentTrigger(a *app, t transition) *cobra.Command {
 	var reason, input string
+	var force bool
 	c := &cobra.Command{
 		Use:     t.trigger + " ID",
 		Short:   t.short,
@@ -65,7 +72,7 @@ func newAgentTrigger(a *app, t transition) *cobra.Command {
 		Example: "  omni agent " + t.trigger + ` 018f4e5c-0000-7000-8000-000000000001 --reason "because"`,
 		Args:    exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			command := event.Trigger{Agent: args[0], Trigger: t.trigger, Reason: reason}
+			command := event.Trigger{Agent: args[0], Trigger: t.trigger, Reason: reason, Force: force}
 			if t.input {
 				var err error
 				if command.Input, err = readInput(c, input); err != nil {
@@ -87,6 +94,9 @@ func newAgentTrigger(a *app, t transition) *cobra.Command {
 	c.Flags().StringVar(&reason, "reason", "", "kept in the record")
 	if t.input {
 		addInputFlag(c, &input)
+	}
+	if t.force {
+		c.Flags().BoolVar(&force, "force", false, "take back the calls that a WAITING agent waits for")
 	}
 	return c
 }

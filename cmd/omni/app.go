@@ -10,14 +10,16 @@ import (
 
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
 )
 
 // app is what the commands of one call share.
 type app struct {
-	tell    *tell.Teller
-	entered bool // a command's own code has begun
+	tell       *tell.Teller
+	evaluators flows.Lookup // the evaluators that a server knows
+	entered    bool         // a command's own code has begun
 
 	output  string
 	servers []string

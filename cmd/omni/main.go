@@ -7,12 +7,18 @@ import (
 	"syscall"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/flows"
 )
 
-func main() {
+func main() { runMain(evaluator.Lookup) }
+
+// runMain is the process, with the evaluators that its servers know.
+func runMain(evaluators flows.Lookup) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	paceCollector(ctx)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	exit := run(ctx, os.Args[1:], tell.New(os.Stdout, os.Stderr))
+	exit := run(ctx, os.Args[1:], evaluators, tell.New(os.Stdout, os.Stderr))
 	stop()
 	os.Exit(int(exit))
 }

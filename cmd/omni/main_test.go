@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
 )
 
@@ -24,12 +26,25 @@ import (
 // test binary under another name, so that omni dev's own child processes are
 // the same program.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) != "omni" {
+	programs := map[string]func(){"omni": main, "omni-fragile": func() { runMain(fragileLookup) }}
+	if programs[filepath.Base(os.Args[0])] == nil {
 		// The race detector would make every process wait a second at its end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 		os.Unsetenv(serverVariable)
 	}
-	testscript.Main(m, map[string]func(){"omni": main})
+	testscript.Main(m, programs)
+}
+
+// testStore is the Raft store of the nodes that tests start: what OMNI_TEST_STORE
+// says, or the default.
+func testStore() raftstore.Kind {
+	return cmp.Or(raftstore.Kind(os.Getenv("OMNI_TEST_STORE")), raftstore.Bolt)
+}
+
+// serverFlagsOf are the flags of servers whose store is of this kind, on a
+// machine with few cores.
+func serverFlagsOf(store raftstore.Kind) []string {
+	return []string{"--timing", "2", "--store", string(store)}
 }
 
 // What needs no cluster: help, usage, files, exit codes.
@@ -37,20 +52,36 @@ func TestTranscripts(t *testing.T) { transcripts(t, "testdata/alone", nil) }
 
 // What talks to a cluster: one of three real nodes, shared by the transcripts.
 func TestTranscriptsOnACluster(t *testing.T) {
-	cluster := startCluster(t)
+	cluster := startCluster(t, testStore())
 	transcripts(t, "testdata/cluster", map[string]string{
 		serverVariable: strings.Join(cluster.File().APIs(), ","), "DIR": cluster.Dir(),
-		"HELLO": examplePath(t, "hello/agent.yaml"),
+		"HELLO": examplePath(t, "hello/agent.yaml"), "EXAMPLES": examplePath(t, ""),
 	})
 }
 
 // What starts a cluster of its own and hurts it, one transcript after the
 // other: two cores are not many.
 func TestTranscriptsWithFaults(t *testing.T) {
-	for _, name := range []string{"dev", "demo", "drill-kill", "drill-pause", "drill-transfer"} {
-		t.Run(name, func(t *testing.T) {
-			transcripts(t, "testdata/faults/"+name, map[string]string{"HELLO": examplePath(t, "hello/agent.yaml")})
+	faults := func(t *testing.T, name string, store raftstore.Kind) {
+		transcripts(t, "testdata/faults/"+name, map[string]string{
+			"HELLO": examplePath(t, "hello/agent.yaml"), "STORE": string(store),
 		})
+	}
+	for _, name := range []string{"demo", "drill-pause", "drill-transfer"} {
+		t.Run(name, func(t *testing.T) { faults(t, name, testStore()) })
+	}
+	// Processes that end and come back read what they wrote.
+	for _, name := range []string{"dev", "drill-kill"} {
+		t.Run(name, func(t *testing.T) {
+			overStores(t, func(t *testing.T, store raftstore.Kind) { faults(t, name, store) })
+		})
+	}
+}
+
+// overStores runs a test over both kinds of Raft store.
+func overStores(t *testing.T, test func(t *testing.T, store raftstore.Kind)) {
+	for _, store := range []raftstore.Kind{raftstore.Bolt, raftstore.WAL} {
+		t.Run(string(store), func(t *testing.T) { test(t, store) })
 	}
 }
 
@@ -75,12 +106,12 @@ func transcripts(t *testing.T, dir string, env map[string]string) {
 }
 
 // startCluster starts three real nodes for the length of a test.
-func startCluster(t *testing.T) *dev.Cluster {
+func startCluster(t *testing.T, store raftstore.Kind) *dev.Cluster {
 	t.Helper()
 	omni, err := exec.LookPath("omni")
 	require.NoError(t, err)
 	cluster, err := dev.Start(t.Context(), dev.Options{
-		Binary: omni, DataDir: t.TempDir(), ServerFlags: []string{"--timing", "2"},
+		Binary: omni, DataDir: t.TempDir(), ServerFlags: serverFlagsOf(store),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, cluster.Stop()) })

@@ -7,12 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
-// run runs one command line and gives its exit code.
-func run(ctx context.Context, args []string, teller *tell.Teller) api.Exit {
-	a := &app{tell: teller}
+// run runs one command line and gives its exit code. The servers that it runs
+// know these evaluators.
+func run(ctx context.Context, args []string, evaluators flows.Lookup, teller *tell.Teller) api.Exit {
+	a := &app{tell: teller, evaluators: evaluators}
 	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -46,6 +48,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: groupBegin, Title: "To begin with:"},
 		&cobra.Group{ID: groupWork, Title: "Agents and their log:"},
+		&cobra.Group{ID: groupGovern, Title: "Who may do what:"},
 		&cobra.Group{ID: groupOperate, Title: "Clusters:"},
 		&cobra.Group{ID: groupMeasure, Title: "Tests and measurements:"},
 	)
@@ -56,8 +59,9 @@ func newRoot(a *app) *cobra.Command {
 		}
 	}
 	add(groupBegin, newDemoCommand(a), newDevCommand(a))
-	add(groupWork, newAgentCommand(a), newLogCommand(a))
-	add(groupOperate, newClusterCommand(a), newServerCommand(), newVersionCommand(a))
+	add(groupWork, newAgentCommand(a), newMemoryCommand(a), newSharedCommand(a), newLogCommand(a))
+	add(groupGovern, newPermissionCommand(a), newTokenCommand(a), newEscalationCommand(a), newAuditCommand(a))
+	add(groupOperate, newClusterCommand(a), newServerCommand(a), newVersionCommand(a))
 	add(groupMeasure, newDrillCommand(a), newBenchCommand(a))
 	root.SetHelpCommandGroupID(groupBegin)
 	a.noteEntry(root)
@@ -81,6 +85,7 @@ func (a *app) noteEntry(c *cobra.Command) {
 const (
 	groupBegin   = "begin"
 	groupWork    = "work"
+	groupGovern  = "govern"
 	groupOperate = "operate"
 	groupMeasure = "measure"
 )

@@ -19,8 +19,9 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/cluster/tools/httprequest"
+	"github.com/omnikernel/omnikernel/fsm"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/transport/httpapi"
 	"github.com/omnikernel/omnikernel/transport/raftstream"
 	"github.com/spf13/cobra"
@@ -29,7 +30,8 @@ import (
 // stopWithin bounds a graceful stop: leadership handed over, logs closed.
 const stopWithin = 10 * time.Second
 
-// serverFlags is one node's configuration, as its flags give it.
+// serverFlags is one node's configuration, as its flags give it, and what the
+// program was built with.
 type serverFlags struct {
 	node, cluster, kernel string
 	dataDir               string
@@ -41,10 +43,11 @@ type serverFlags struct {
 	logLevel              string
 	tls                   tlsFiles
 	pprofAddr             string
+	evaluators            flows.Lookup
 }
 
-func newServerCommand() *cobra.Command {
-	var f serverFlags
+func newServerCommand(a *app) *cobra.Command {
+	f := serverFlags{evaluators: a.evaluators}
 	cmd := &cobra.Command{
 		Use:   "server --node ID --data-dir DIR --api-addr HOST:PORT --raft-addr HOST:PORT --peer ID=RAFT=APIURL …",
 		Short: "Run one node of a cluster",
@@ -133,11 +136,42 @@ func runServer(ctx context.Context, f serverFlags) error {
 		return err
 	}
 	streams.Peers().Handle(node.HandlePeer)
-	return serve(ctx, node, api, logger, fatal)
+	server := httpapi.New(node, httpapi.Options{Lookup: f.evaluators, Logger: logger.Named("api")})
+	return serve(ctx, node, server, api, logger, fatal)
 }
 
-// open wires the node: its Raft transport, its tools, its evaluators.
-func (f serverFlags) open(peers []cluster.Peer, streams *raftstream.Kernel, logger hclog.Logger, fatal chan<- error) (*cluster.Node, error) {
+// served is a node behind its API: one that does its part, or one that is held
+// in safe mode.
+type served interface {
+	httpapi.Node
+	HandlePeer(ctx context.Context, from string, kind byte, body []byte) ([]byte, error)
+	Stop(ctx context.Context) error
+}
+
+// open wires the node: its Raft transport, its tools, its evaluators. A node
+// whose process ended over and over in one event is held instead (EV-14).
+func (f serverFlags) open(peers []cluster.Peer, streams *raftstream.Kernel, logger hclog.Logger, fatal chan<- error) (served, error) {
+	c, err := f.config(peers, streams, logger, fatal)
+	if err != nil {
+		return nil, err
+	}
+	node, err := cluster.Open(c)
+	if err == nil {
+		return node, nil
+	}
+	var cause *fsm.SafeModeError
+	if !errors.As(err, &cause) {
+		return nil, err
+	}
+	held, err := cluster.Hold(c, cause)
+	if err != nil {
+		return nil, err
+	}
+	logger.Error("this node is held in safe mode", "reason", held.Healthy(), "hint", cause.Hint())
+	return held, nil
+}
+
+func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, logger hclog.Logger, fatal chan<- error) (cluster.Config, error) {
 	limits := config.Default()
 	_, _ = rand.Read(limits.Seed[:]) // counts on the node that boots the cluster only
 	registry, err := tools.New(tools.Options{
@@ -147,12 +181,12 @@ func (f serverFlags) open(peers []cluster.Peer, streams *raftstream.Kernel, logg
 		},
 	}, echo.Adapter{}, httprequest.New(httprequest.Options{Secrets: secretFromEnvironment}))
 	if err != nil {
-		return nil, err
+		return cluster.Config{}, err
 	}
 	c := cluster.Config{
 		NodeID: f.node, ClusterID: f.cluster, KernelID: f.kernel, DataDir: f.dataDir, Version: thisBuild().Version, Peers: peers,
 		Store: raftstore.Kind(f.store), Timing: consensus.Timing{Multiplier: f.timing},
-		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup,
+		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: f.evaluators,
 		Limits: limits, Logger: logger,
 		Fatal: func(err error) {
 			select {
@@ -164,24 +198,23 @@ func (f serverFlags) open(peers []cluster.Peer, streams *raftstream.Kernel, logg
 	if f.crashFast {
 		c.Crash = streams
 	}
-	return cluster.Open(c)
+	return c, nil
 }
 
 // serve answers until it is told to stop, or must.
-func serve(ctx context.Context, node *cluster.Node, api net.Listener, logger hclog.Logger, fatal <-chan error) error {
-	server := httpapi.New(node, httpapi.Options{Lookup: evaluator.Lookup, Logger: logger.Named("api")})
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(api) }()
+func serve(ctx context.Context, node served, server *httpapi.Server, api net.Listener, logger hclog.Logger, fatal <-chan error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(api) }()
 	logger.Info("serving", "api", api.Addr(), "kernel", node.KernelID(), "cluster", node.ClusterID())
 	var failed error
 	select {
 	case <-ctx.Done():
-		logger.Info("stopping: leadership is handed over first")
+		logger.Info("stopping")
 	case failed = <-fatal:
 		// What was detected must not be followed by anything else: no hand-over,
 		// no flush. The process ends with it.
 		return failed
-	case failed = <-served:
+	case failed = <-ended:
 	}
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()

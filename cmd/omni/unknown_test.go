@@ -41,7 +41,7 @@ func deaf(t *testing.T, node string) string {
 func TestAnOutcomeThatNobodyToldIsUnknown(t *testing.T) {
 	omni, err := exec.LookPath("omni")
 	require.NoError(t, err)
-	cluster, err := dev.Start(t.Context(), dev.Options{Nodes: 1, Binary: omni, DataDir: t.TempDir()})
+	cluster, err := dev.Start(t.Context(), dev.Options{Nodes: 1, Binary: omni, DataDir: t.TempDir(), ServerFlags: serverFlagsOf(testStore())})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, cluster.Stop()) }()
 	node := cluster.File().Nodes[0].API

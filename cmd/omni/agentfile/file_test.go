@@ -3,13 +3,18 @@ package agentfile
 import (
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/kernel/event"
 )
 
 const whole = `# an agent
@@ -23,6 +28,10 @@ grants:
     action: tool.call
     resource: http.request/GET/**
     not_after_ms: 1700000000000
+  - {effect: ESCALATE, action: tool.call, resource: http.request/POST/**}
+teardown: {kind: WRITE, payload: {key: left, value: true}}
+max_depth: 2
+ttl_ms: 60000
 program:
   kind: RETURN
   payload:
@@ -39,11 +48,23 @@ func TestReadsAWholeAgent(t *testing.T) {
 	assert.JSONEq(t, `{
 		"name": "greeter", "mode": "task", "labels": {"team": "42", "tier": "gold"},
 		"env": {"SERVICE": "http://127.0.0.1:8080"},
-		"grants": [{"effect": "ALLOW", "action": "tool.call", "resource": "http.request/GET/**", "not_after_ms": 1700000000000}],
+		"grants": [{"effect": "ALLOW", "action": "tool.call", "resource": "http.request/GET/**", "not_after_ms": 1700000000000},
+			{"effect": "ESCALATE", "action": "tool.call", "resource": "http.request/POST/**"}],
+		"teardown": {"kind": "WRITE", "payload": {"key": "left", "value": true}}, "max_depth": 2, "ttl_ms": 60000,
 		"program": {"kind": "RETURN", "payload": {"value": [1, -2.5, 1000, true, null, "yes", "no", {"a": "two\nlines"}]}}
 	}`, string(f.Document()))
 	assert.Equal(t, `"greeter"`, string(f.JSON("name")))
 	assert.Nil(t, f.JSON("id"))
+}
+
+// An agent file has every field of a definition, and no other.
+func TestAgentHasEveryFieldOfADefinition(t *testing.T) {
+	var want []string
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[event.Define]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		want = append(want, name)
+	}
+	assert.ElementsMatch(t, want, slices.Collect(maps.Keys(Agent.members)))
 }
 
 func TestJSONIsRead(t *testing.T) {
@@ -105,7 +126,7 @@ func TestRefusesWithPlaceFieldAndRule(t *testing.T) {
 
 func TestHintsSayWhatToWrite(t *testing.T) {
 	for src, want := range map[string]string{
-		"environment: {}\n":     "did you mean env? known here: env, evaluator, grants, id, labels, mode, name, program",
+		"environment: {}\n":     "did you mean env? known here: env, evaluator, grants, id, labels, max_depth, mode, name, program, teardown, ttl_ms",
 		"input: {a: 1}\n":       "give it on the command line: --input JSON",
 		"env: {PORT: 8080}\n":   `put it in quotes: "8080"`,
 		"program: {1: a}\n":     `put it in quotes: "1"`,

@@ -45,10 +45,13 @@ var Agent = &Shape{
 		"grants": {kind: list, item: &Shape{kind: object, members: map[string]*Shape{
 			"effect": {kind: text, words: []string{"ALLOW", "DENY", "ESCALATE"}}, "action": aText, "resource": aText, "not_after_ms": aInteger,
 		}}},
-		"program": instruction,
+		"program":   instruction,
+		"teardown":  instruction,
+		"max_depth": aInteger,
+		"ttl_ms":    aInteger,
 	},
 	aliases: map[string]string{
-		"agent_id": "id", "label": "labels", "environment": "env", "permissions": "grants", "grant": "grants",
+		"depth": "max_depth", "ttl": "ttl_ms", "agent_id": "id", "label": "labels", "environment": "env", "permissions": "grants", "grant": "grants",
 		"instruction": "program", "input": "",
 	},
 }

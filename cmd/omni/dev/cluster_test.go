@@ -248,9 +248,35 @@ func TestANodeThatFailsIsQuoted(t *testing.T) {
 }
 
 func TestANodeThatIsNeverReadyIsNamed(t *testing.T) {
-	t.Setenv(behaviour, "unready")
+	t.Setenv("OMNI_DEV_UNREADY", "n1")
 	_, err := Start(t.Context(), Options{Nodes: 1, StartTimeout: 300 * time.Millisecond})
 	assert.ErrorContains(t, err, "n1 is not ready in time: ")
+}
+
+// A node in safe mode is up, and told of; the others are waited for while they
+// can be ready without it.
+func TestNodesInSafeModeAreNotWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct{ held, unready, want string }{
+		"one of three":            {held: "n2"},
+		"two of three":            {held: "n2 n3", unready: "n1"},
+		"one, and another is not": {held: "n2", unready: "n3", want: "n3 is not ready in time: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("OMNI_DEV_HELD", c.held)
+			t.Setenv("OMNI_DEV_UNREADY", c.unready)
+			said := &talk{}
+			cluster, err := Start(t.Context(), Options{StartTimeout: time.Second, Talk: said.say})
+			if c.want != "" {
+				require.ErrorContains(t, err, c.want)
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, cluster.Stop())
+			for node := range strings.FieldsSeq(c.held) {
+				assert.Contains(t, said.String(), node+" is in safe mode: SAFE_MODE: it crashed: do this")
+			}
+		})
+	}
 }
 
 // Whoever kills omni dev itself leaves no nodes behind.

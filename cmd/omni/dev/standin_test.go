@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -58,9 +60,15 @@ func standIn(args []string) {
 	default:
 		signal.Notify(stop, syscall.SIGTERM)
 	}
+	unready := strings.Fields(os.Getenv("OMNI_DEV_UNREADY"))
+	held := strings.Fields(os.Getenv("OMNI_DEV_HELD"))
 	server := &http.Server{Addr: *api, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if os.Getenv(behaviour) == "unready" {
+		switch {
+		case slices.Contains(unready, *node):
 			http.Error(w, "no leader yet", http.StatusServiceUnavailable)
+		case slices.Contains(held, *node):
+			http.Error(w, `{"status":"not_ready","reason":"SAFE_MODE: it crashed","node":"`+*node+
+				`","safe_mode":{"index":7,"hint":"do this"}}`, http.StatusServiceUnavailable)
 		}
 	})}
 	go func() {

@@ -29,11 +29,18 @@ func Agent(p *tell.Page, a api.Agent) {
 		[2]string{"agent", p.Accent(a.AgentID)},
 		[2]string{"name", a.Name},
 		[2]string{"state", State(p.Style, a.State)},
-		[2]string{"fault", a.FaultClass},
+		[2]string{"fault", fault(a)},
 		[2]string{"result", compact(a.Result)},
 		[2]string{"failure", failure(a.Failure)},
 		[2]string{"tick", tick(a.Tick)},
+		[2]string{"waits for", waits(a.Waits)},
 		[2]string{"queued", count(a.Queued)},
+		[2]string{"mailbox", count(a.Mailbox)},
+		[2]string{"memory", memory(a.Memory)},
+		[2]string{"emitted", count(a.Emitted)},
+		[2]string{"parent", a.ParentID},
+		[2]string{"children", count(a.Children)},
+		[2]string{"token", held(p, a.Token)},
 		[2]string{"mode", a.Mode + ", " + a.Evaluator},
 		[2]string{"labels", pairs(a.Labels)},
 		[2]string{"env", pairs(a.Env)},
@@ -132,6 +139,63 @@ func tick(t *api.Tick) string {
 	text := fmt.Sprintf("%d, %s, %d steps, %d calls", t.Seq, t.Phase, t.Steps, t.Calls)
 	if t.Tool != "" {
 		text += ", waiting for " + t.Tool
+	}
+	return text
+}
+
+// fault says why an agent is FAULTED, and whether the kernel will do something
+// about it.
+func fault(a api.Agent) string {
+	text := a.FaultClass
+	if a.FaultCode != "" {
+		text += " " + a.FaultCode
+	}
+	if a.RetryAt > 0 {
+		text += fmt.Sprintf("\nretry %d at %s", a.Retries, when(a.RetryAt))
+	} else if text != "" && a.Retries > 0 {
+		text += fmt.Sprintf(", after %d retries", a.Retries)
+	}
+	return text
+}
+
+func waits(all []api.Wait) string {
+	lines := make([]string, 0, len(all))
+	for _, w := range all {
+		var line string
+		switch w.For {
+		case "call":
+			line = "an answer of " + w.Tool
+		case "escalation":
+			line = fmt.Sprintf("a decision about %s: omni escalation show %d", w.Tool, w.Escalation)
+		case "children":
+			line = fmt.Sprintf("%d children", w.Open)
+		case "message":
+			line = "a message"
+		default:
+			line = "time to pass"
+		}
+		if w.Deadline > 0 {
+			line += ", until " + when(w.Deadline)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func memory(m *api.MemorySize) string {
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d keys, %d bytes", m.Keys, m.Bytes)
+}
+
+func held(p *tell.Page, t *api.HeldToken) string {
+	if t == nil {
+		return ""
+	}
+	text := t.TokenID + ", " + inForce(p, t.Void) + ", depth " + strconv.FormatUint(uint64(t.Depth), 10)
+	if t.Expires > 0 {
+		text += ", until " + when(t.Expires)
 	}
 	return text
 }

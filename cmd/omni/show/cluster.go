@@ -32,6 +32,9 @@ func Status(p *tell.Page, s api.Status) {
 		if n.Reason != "" {
 			p.Line("%s: %s", n.ID, n.Reason)
 		}
+		if n.SafeMode != nil {
+			p.Line("%s", p.Faint("  "+n.SafeMode.Hint))
+		}
 	}
 	for _, pair := range unlike(s.Nodes) {
 		p.Line("%s", p.Bad(pair))
@@ -55,7 +58,7 @@ func role(s tell.Style, role string) string {
 	switch role {
 	case "leader":
 		return s.Good(role)
-	case "unreachable":
+	case "unreachable", "safe_mode":
 		return s.Bad(role)
 	case "candidate":
 		return s.Warn(role)

@@ -23,7 +23,20 @@ func Record(p *tell.Page, r api.Record) {
 	if r.Step > 0 {
 		place += fmt.Sprintf(" step %d", r.Step)
 	}
+	if value, ok := progress(r); ok {
+		p.Line("%d %s %s%s %s", r.BusSeq, p.Faint(when(r.AtMillis)), p.Good(r.Kind), place, clip(value))
+		return
+	}
 	p.Line("%d %s %s%s %s", r.BusSeq, p.Faint(when(r.AtMillis)), p.Bold(kind(r)), place, p.Faint(clip(string(r.Body))))
+}
+
+// progress is what a program emitted, alone: it was meant to be read.
+func progress(r api.Record) (string, bool) {
+	var body struct{ Value json.RawMessage }
+	if r.Kind != "EMITTED" || json.Unmarshal(r.Body, &body) != nil {
+		return "", false
+	}
+	return string(body.Value), true
 }
 
 // kind of a record; of an event, which one.

@@ -52,6 +52,63 @@ BUSSEQ  INDEX  AT                        FROM    TRIGGER  TO       BY      WHY
 `, got)
 }
 
+// What an agent waits for, and what will become of a fault, is told in words.
+func TestAnAgentSaysWhatItWaitsFor(t *testing.T) {
+	got := page(func(p *tell.Page) {
+		Agent(p, api.Agent{
+			AgentID: "a1", State: "WAITING", Mode: "task", Evaluator: "std/1", Mailbox: 1, Children: 2, ParentID: "a0", Emitted: 3,
+			Waits: []api.Wait{
+				{For: "call", Tool: "http.request", Deadline: 1000}, {For: "escalation", Tool: "echo", Escalation: 7, Deadline: 2000},
+				{For: "children", Open: 2}, {For: "message"}, {For: "timer"},
+			},
+			Memory: &api.MemorySize{Keys: 2, Bytes: 30},
+			Token:  &api.HeldToken{TokenID: "t1", Depth: 4, Expires: 1000, Void: api.Void{Revoked: "TOKEN_EXPIRED"}},
+		})
+	})
+	for _, line := range []string{
+		"waits for  an answer of http.request, until 1970-01-01T00:00:01.000Z\n",
+		"           a decision about echo: omni escalation show 7, until 1970-01-01T00:00:02.000Z\n",
+		"           2 children\n           a message\n           time to pass\n",
+		"mailbox    1\n", "memory     2 keys, 30 bytes\n", "emitted    3\n", "parent     a0\n", "children   2\n",
+		"token      t1, TOKEN_EXPIRED, depth 4, until 1970-01-01T00:00:01.000Z\n",
+	} {
+		assert.Contains(t, got, line)
+	}
+	assert.Equal(t, "TRANSIENT TOOL_TIMEOUT\nretry 2 at 1970-01-01T00:00:05.000Z",
+		fault(api.Agent{FaultClass: "TRANSIENT", FaultCode: "TOOL_TIMEOUT", Retries: 2, RetryAt: 5000}))
+	assert.Equal(t, "PERMANENT TOOL_TIMEOUT, after 3 retries", fault(api.Agent{FaultClass: "PERMANENT", FaultCode: "TOOL_TIMEOUT", Retries: 3}))
+}
+
+// What a program emitted was meant to be read: it stands alone.
+func TestProgressStandsAlone(t *testing.T) {
+	assert.Equal(t, "7 1970-01-01T00:00:01.000Z EMITTED a1 tick 1 {\"done\":1}\n", page(func(p *tell.Page) {
+		Record(p, api.Record{BusSeq: 7, AtMillis: 1000, Kind: "EMITTED", AgentID: "a1", Tick: 1, Body: json.RawMessage(`{"value":{"done":1}}`)})
+	}))
+}
+
+// Faults, breaches and levels are told in words.
+func TestFaultsAreShown(t *testing.T) {
+	got := page(func(p *tell.Page) {
+		Faults(p, api.FaultPage{AgentID: "a1", State: "FAULTED", Faults: []api.Fault{
+			{BusSeq: 4, Kind: "TICK_FAILED", Tick: 1, Code: "TOOL_TIMEOUT", Class: "TRANSIENT", Message: "slow"},
+			{BusSeq: 5, Kind: "LIFECYCLE", From: "ACTIVE", Tick: 1, Code: "TOOL_TIMEOUT", Class: "TRANSIENT"},
+			{BusSeq: 6, Kind: "RETRY_SCHEDULED", Tick: 1, Retry: 1, Backoff: 1000},
+			{BusSeq: 7, Kind: "FAULT_RECLASSIFIED", Class: "TRANSIENT", Reason: "it is back"},
+			{BusSeq: 8, Kind: "TEARDOWN_INCOMPLETE"},
+			{BusSeq: 9, Kind: "AUDIT", Code: "INVARIANT_BREACH", Message: "INV-03: no"},
+		}})
+	})
+	for _, words := range []string{"tick failed", "ACTIVE to FAULTED", "retry 1 in 1000 ms", "reclassified", "it is back",
+		"ended without its teardown", "invariant kept by force", "INV-03: no", "a1 is FAULTED, 6 faults"} {
+		assert.Contains(t, got, words)
+	}
+	got = page(func(p *tell.Page) {
+		Audit(p, api.AuditPage{Count: 300, Entries: []api.AuditEntry{{BusSeq: 9, Invariant: "INV-03", Kind: "ALLOW", AgentID: "a1", RootID: "a0", Rule: "no"}}})
+	})
+	assert.Contains(t, got, "INV-03")
+	assert.Contains(t, got, "300 breaches in all")
+}
+
 // A result can be piped: it stands alone.
 func TestAResultStandsAlone(t *testing.T) {
 	result, _ := value.FromGo(map[string]any{"n": 1})
@@ -92,6 +149,8 @@ func TestUnlikeNodesAreNamed(t *testing.T) {
 	got := page(func(p *tell.Page) { Status(p, status) })
 	assert.Contains(t, got, "cluster c, kernel default: leader none is known, term 2\n")
 	assert.Contains(t, got, "n3: the node does not answer\n")
+	status.Nodes[2] = api.NodeStatus{ID: "n3", Role: "safe_mode", Reason: "SAFE_MODE: it crashed", SafeMode: &api.SafeMode{Hint: "do this"}}
+	assert.Contains(t, page(func(p *tell.Page) { Status(p, status) }), "n3: SAFE_MODE: it crashed\n  do this\n")
 	assert.Contains(t, got, "n1 and n2 differ at index 5\n")
 	status.Nodes[1].AppliedIndex = 4
 	assert.NotContains(t, page(func(p *tell.Page) { Status(p, status) }), "differ")

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Every example is run by a transcript, and so is every command of its README:
+// whoever changes one of them changes the other.
+func TestExamplesAreRun(t *testing.T) {
+	transcript, err := os.ReadFile("testdata/cluster/examples.txtar")
+	require.NoError(t, err)
+	files, err := filepath.Glob("../../examples/*/agent.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		if name := filepath.Base(filepath.Dir(file)); name != "hello" { // the others' transcripts run that
+			assert.Contains(t, string(transcript), "$EXAMPLES/"+name+"/agent.yaml")
+		}
+	}
+	readmes, err := filepath.Glob("../../examples/*/README.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, readmes)
+	for _, readme := range readmes {
+		text, err := os.ReadFile(readme)
+		require.NoError(t, err)
+		commands := 0
+		for line := range strings.Lines(string(text)) {
+			if command := strings.TrimSpace(line); strings.HasPrefix(command, "omni ") {
+				commands++
+				assert.Contains(t, string(transcript), strings.ReplaceAll(command, "examples/", "$EXAMPLES/"), readme)
+			}
+		}
+		assert.Positive(t, commands, readme)
+	}
+}
