@@ -55,7 +55,6 @@ var kernelLibraries = map[string]bool{
 
 	"github.com/fxamacker/cbor/v2":   true,
 	"github.com/google/uuid":         true,
-	"github.com/tidwall/btree":       true,
 	"go.starlark.net/resolve":        true,
 	"go.starlark.net/starlark":       true,
 	"go.starlark.net/starlarkstruct": true,

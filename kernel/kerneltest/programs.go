@@ -221,5 +221,6 @@ var teardowns = [...]string{
 	`{"kind":"FAIL","payload":{"message":"torn"}}`,
 	`{"kind":"CALL","payload":{"tool":"echo"}}`,
 	`{"kind":"CALL","payload":{"tool":"shared.read","args":{"namespace":"team","key":"a"},"handle":true}}`,
+	`{"kind":"CALL","payload":{"tool":"shared.delete","args":{"namespace":"team","key":"a"},"handle":true}}`,
 	`{"kind":"SEQ","payload":{"steps":[{"kind":"WRITE","payload":{"key":"last","value":1,"version":0}},{"kind":"WRITE","payload":{"key":"last","value":2,"version":0}}]}}`,
 }

@@ -79,15 +79,15 @@ func DecodeReleased(raw []byte) (*Released, bool) {
 func (t *Tables) ApplyReleased(row *Row, agent uint32) {
 	*row = Row{}
 	var next *Entry
-	find := func(c cell) bool {
+	find := func(c place, e *Entry) bool {
 		if c.agent == agent {
-			next = c.entry
+			next = e
 		}
 		return false
 	}
 	for agent != 0 { // what agent 0 has is everybody's
 		next = nil
-		if t.cells.Ascend(cell{agent: agent}, find); next == nil {
+		if t.entries.From(place{agent: agent}, find); next == nil {
 			return
 		}
 		t.drop(agent, "", next.Key)

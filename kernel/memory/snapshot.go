@@ -14,11 +14,10 @@ import (
 func (t *Tables) Checksum(agent uint32, frozen []byte) [32]byte {
 	h := sha256.New()
 	buf := bus.AppendUint(make([]byte, 0, MaxKeyBytes+64), uint64(agent))
-	t.cells.Ascend(cell{agent: agent}, func(c cell) bool {
+	t.entries.From(place{agent: agent}, func(c place, e *Entry) bool {
 		if c.agent != agent {
 			return false
 		}
-		e := c.entry
 		buf = bus.AppendText(append(buf, 1), e.Key)
 		buf = bus.AppendUint(buf, e.Version)
 		buf = bus.AppendUint(buf, uint64(e.Writer))

@@ -1,10 +1,11 @@
 package memory
 
 import (
+	"cmp"
 	"strings"
 
+	"github.com/omnikernel/omnikernel/kernel/table"
 	"github.com/omnikernel/omnikernel/kernel/value"
-	"github.com/tidwall/btree"
 )
 
 // Entry is one stored value. It is replaced, never changed in place.
@@ -26,23 +27,22 @@ func size(namespace, key string, v value.Raw) uint64 {
 	return uint64(len(namespace)) + uint64(len(key)) + uint64(len(v))
 }
 
-// cell is an entry in the tree. Its key stands in it by value, so that looking
-// one up allocates nothing.
-type cell struct {
+// place is where an entry stands.
+type place struct {
 	agent     uint32
 	namespace string
 	key       string
-	entry     *Entry
 }
 
-func less(a, b cell) bool {
-	if a.agent != b.agent {
-		return a.agent < b.agent
+// Compare orders by agent, namespace, key.
+func (p place) Compare(o place) int {
+	if c := cmp.Compare(p.agent, o.agent); c != 0 {
+		return c
 	}
-	if a.namespace != b.namespace {
-		return a.namespace < b.namespace
+	if c := cmp.Compare(p.namespace, o.namespace); c != 0 {
+		return c
 	}
-	return a.key < b.key
+	return cmp.Compare(p.key, o.key)
 }
 
 // Tables is the module's state beside the rows. Both memories stand in one
@@ -51,18 +51,16 @@ type Tables struct {
 	SharedBytes     uint64 // namespaces, keys and values
 	SharedKeys      uint64
 	PersistentBytes uint64 // keys and values, over all agents
-	cells           *btree.BTreeG[cell]
+	entries         table.Sorted[place, *Entry]
 }
 
 // New returns empty tables.
-func New() Tables {
-	return Tables{cells: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true, Degree: 8})}
-}
+func New() Tables { return Tables{} }
 
 // Publish returns an immutable copy.
 func (t *Tables) Publish() Tables {
 	copied := *t
-	copied.cells = t.cells.Copy()
+	copied.entries = t.entries.Publish()
 	return copied
 }
 
@@ -73,8 +71,8 @@ func (t *Tables) Get(agent uint32, key string) *Entry { return t.at(agent, "", k
 func (t *Tables) GetShared(namespace, key string) *Entry { return t.at(0, namespace, key) }
 
 func (t *Tables) at(agent uint32, namespace, key string) *Entry {
-	found, _ := t.cells.Get(cell{agent: agent, namespace: namespace, key: key})
-	return found.entry
+	found, _ := t.entries.Get(place{agent, namespace, key})
+	return found
 }
 
 // List yields at most limit entries of the agent's persistent memory whose keys
@@ -92,8 +90,7 @@ func (t *Tables) ListShared(namespace, prefix, after string, limit uint32, yield
 }
 
 func (t *Tables) list(agent uint32, namespace, prefix, after string, limit uint32, yield func(*Entry) bool) (more bool) {
-	from := cell{agent: agent, namespace: namespace, key: max(prefix, after)}
-	t.cells.Ascend(from, func(c cell) bool {
+	t.entries.From(place{agent, namespace, max(prefix, after)}, func(c place, e *Entry) bool {
 		switch {
 		case c.agent != agent || c.namespace != namespace || !strings.HasPrefix(c.key, prefix):
 			return false
@@ -104,19 +101,19 @@ func (t *Tables) list(agent uint32, namespace, prefix, after string, limit uint3
 			return false
 		}
 		limit--
-		return yield(c.entry)
+		return yield(e)
 	})
 	return more
 }
 
 // All yields the persistent memories in order of (agent, key).
 func (t *Tables) All(yield func(*Entry) bool) {
-	t.cells.Ascend(cell{agent: 1}, func(c cell) bool { return yield(c.entry) })
+	t.entries.From(place{agent: 1}, func(_ place, e *Entry) bool { return yield(e) })
 }
 
 // AllShared yields the shared memory in order of (namespace, key).
 func (t *Tables) AllShared(yield func(*Entry) bool) {
-	t.cells.Scan(func(c cell) bool { return c.agent == 0 && yield(c.entry) })
+	t.entries.All(func(c place, e *Entry) bool { return c.agent == 0 && yield(e) })
 }
 
 // Load puts an entry of either memory back from a snapshot. The agent's row,
@@ -125,16 +122,21 @@ func (t *Tables) Load(e *Entry) { t.put(e) }
 
 // put sets an entry and returns the one that was in its place.
 func (t *Tables) put(e *Entry) (before *Entry) {
-	was, _ := t.cells.Set(cell{e.Agent, e.Namespace, e.Key, e})
-	t.count(was.entry, e)
-	return was.entry
+	at := place{e.Agent, e.Namespace, e.Key}
+	before, _ = t.entries.Get(at)
+	t.entries.Set(at, e)
+	t.count(before, e)
+	return before
 }
 
 // drop deletes an entry and returns it; nil when there was none.
 func (t *Tables) drop(agent uint32, namespace, key string) (before *Entry) {
-	was, _ := t.cells.Delete(cell{agent: agent, namespace: namespace, key: key})
-	t.count(was.entry, nil)
-	return was.entry
+	before, _ = t.entries.Get(place{agent, namespace, key})
+	if before != nil {
+		t.entries.Delete(place{agent, namespace, key})
+		t.count(before, nil)
+	}
+	return before
 }
 
 // count takes a replacement into the totals; nil is no entry.
