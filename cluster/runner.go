@@ -153,6 +153,17 @@ func (r *runner) release(key tools.Key) {
 
 // run carries one call out, from its dispatch to its result.
 func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
+	left := time.Duration(call.Deadline-r.n.fsm.State().Clock)*time.Millisecond - r.grace()
+	if left <= 0 {
+		// A failover took longer than the call had: it is not made any more, and
+		// that is certain, where a dispatch would make it unknown.
+		r.handIn(event.Result{
+			Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, Code: string(failure.ToolTimeout),
+			Message: "the call's time was over before it was made: it did not happen",
+		})
+		r.release(call.Key)
+		return
+	}
 	if !r.mayCall(ctx, call, term) {
 		r.release(call.Key)
 		return
@@ -165,9 +176,8 @@ func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
 	r.running[call.Key] = cancel
 	r.mu.Unlock()
 	began := time.Now()
-	left := time.Duration(call.Deadline-r.n.fsm.State().Clock) * time.Millisecond
 	result := r.n.config.Tools.Run(calling, toolbox.Request{
-		Tool: call.Tool, Args: call.Args, IdempotencyKey: r.idempotencyKey(call), Timeout: max(left-r.grace(), time.Millisecond),
+		Tool: call.Tool, Args: call.Args, IdempotencyKey: r.idempotencyKey(call), Timeout: left,
 	})
 	if result.Code == failure.ToolTimeout && !call.Idempotent {
 		// It was called, and nobody can say how far it came: not a timeout that

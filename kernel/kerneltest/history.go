@@ -39,7 +39,7 @@ func narrow(c *config.Config) {
 	c.MaxSharedKeys, c.MaxSharedBytes = 4, 160
 	c.MaxMailbox, c.MaxMailboxBytes = 2, 40
 	c.MaxDepth, c.MaxChildren, c.MaxEscalations = 3, 2, 4
-	c.MaxRetries, c.BackoffMillis, c.MaxBackoffMillis = 2, 300, 500
+	c.MaxRetries, c.BackoffMillis, c.MaxBackoffMillis = 3, 200, 700
 	c.EscalationMillis, c.DelegationMillis, c.ReceiveMillis, c.MaxWaitMillis = 1500, 4000, 1800, 30_000
 }
 
