@@ -116,3 +116,15 @@ func BenchmarkTicks(b *testing.B) {
 		d.apply(event.AgentSubmit, bodies[i%len(bodies)])
 	}
 }
+
+// A snapshot of 10,000 agents, as it is written beside Apply.
+func BenchmarkSections10000(b *testing.B) {
+	d := newDriver()
+	d.agents(b, 10_000, threeSteps)
+	s := d.k.Publish()
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		kernel.Sections(s, func(kernel.Section) bool { return true })
+	}
+}

@@ -89,3 +89,6 @@ func RootOf(format uint32, s *state.State) []byte {
 
 // BootedBody is the body of a KernelBooted record.
 func BootedBody(c *config.Config) bus.Body { return &booted{*c} }
+
+// RowBytes is an agent's section as a snapshot writes it.
+func RowBytes(r *state.Row) []byte { return appendRow(nil, r) }

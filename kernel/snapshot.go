@@ -66,6 +66,9 @@ type root struct {
 	AuditCount   uint64
 }
 
+// typicalRow is room for the row of most agents, in bytes.
+const typicalRow = 224
+
 // interned is one body and how many use it.
 type interned struct {
 	_      struct{} `cbor:",toarray"`
@@ -95,18 +98,20 @@ func Sections(s *state.State, yield func(Section) bool) {
 		Format: SnapshotFormat, Config: s.Config, Clock: s.Clock, Index: s.Index, Term: s.Term,
 		InternedNext: s.Interned.Next, PlaceNext: s.Running.Next, Reserved: s.Running.Reserved, TimerNext: s.Timers.Next, AuditCount: s.Audit.Count,
 	})})
-	emit := func(kind byte, body any) bool {
-		ok = ok && yield(Section{kind, event.Encode(body)})
+	written := func(kind byte, body []byte) bool {
+		ok = ok && yield(Section{kind, body})
 		return ok
 	}
+	emit := func(kind byte, body any) bool { return ok && written(kind, event.Encode(body)) }
 	if ok {
 		ok = yield(Section{sectionLog, s.Log.AppendSnapshot(nil)})
 	}
 	s.Interned.All(func(e *interning.Entry, users uint32) bool {
-		return emit(sectionInterned, interned{No: e.No, Class: e.Class, Users: users, Digest: e.Digest, Body: e.Body})
+		one := interned{No: e.No, Class: e.Class, Users: users, Digest: e.Digest, Body: e.Body}
+		return written(sectionInterned, appendInterned(make([]byte, 0, len(e.Body)+64), &one))
 	})
 	for no := uint32(1); ok && no <= s.Agents.Len(); no++ {
-		emit(sectionAgent, s.Agents.Get(no))
+		written(sectionAgent, appendRow(make([]byte, 0, typicalRow), s.Agents.Get(no)))
 	}
 	s.Running.All(func(at uint64, agent uint32) bool { return emit(sectionPlace, place{Place: at, Agent: agent}) })
 	s.Timers.All(func(t timers.Timer) bool { return emit(sectionTimer, t) })

@@ -11,6 +11,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
+	"github.com/omnikernel/omnikernel/kernel/state"
 )
 
 func sections(s *kerneltest.Sim) []kernel.Section {
@@ -109,4 +110,18 @@ func TestSnapshotOfFullRows(t *testing.T) {
 	}
 	require.Len(t, s.Row(id).Execution.Queue, 1024)
 	kerneltest.Restore(t, s.State(), s.Lookup)
+}
+
+// Rows are written without reflection, and are the bytes that it would give.
+func TestRowsAreCanonical(t *testing.T) {
+	for seed := range uint64(6) {
+		h := kerneltest.NewHistory(t, 1, 40, kerneltest.NewSeeded(seed))
+		h.Run(400)
+		st := h.State()
+		for no := uint32(1); no <= st.Agents.Len(); no++ {
+			row := st.Agents.Get(no)
+			require.Equal(t, event.Encode(row), kernel.RowBytes(row), "agent %d", no)
+		}
+	}
+	require.Equal(t, event.Encode(&state.Row{}), kernel.RowBytes(&state.Row{}))
 }
