@@ -194,3 +194,25 @@ func TestAppendIsEncode(t *testing.T) {
 		require.Equal(t, grants, *body)
 	})
 }
+
+// What is written without reflection is the bytes that it gives.
+func TestAppendedBodiesAreCanonical(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawDefine(t)
+		d.Teardown, d.MaxDepth, d.TTLMillis = rawBytes(t, "teardown"), rapid.Uint32().Draw(t, "depth"), rapid.Int64().Draw(t, "ttl")
+		start := Start{Define: d, Input: rawBytes(t, "input"), Reason: text(t, "reason")}
+		result := Result{
+			Agent: rapid.Uint32().Draw(t, "agent"), Tick: rapid.Uint64().Draw(t, "tick"), Call: rapid.Uint32().Draw(t, "call"),
+			OK: rapid.Bool().Draw(t, "ok"), Value: rawBytes(t, "value"), Code: text(t, "code"), Message: text(t, "message"),
+			Millis: rapid.Int64().Draw(t, "millis"),
+		}
+		for _, body := range []any{d, &d, start, &start, result} {
+			require.Equal(t, encodeByReflection(body), Encode(body))
+		}
+	})
+	require.Equal(t, encodeByReflection(Define{}), Encode(Define{}))
+	for _, body := range []any{Define{}, Start{}, Result{}} {
+		require.Equal(t, map[string]int{"Define": 11, "Start": 3, "Result": 8}[reflect.TypeOf(body).Name()], reflect.TypeOf(body).NumField(),
+			"a new field of %T is written by append_bodies.go too", body)
+	}
+}

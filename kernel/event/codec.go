@@ -36,6 +36,13 @@ func must[T any](mode T, err error) T {
 // Encode writes a body's canonical CBOR. Bodies are plain structs of this
 // package, so it cannot fail.
 func Encode(body any) []byte {
+	if b, ok := appendBody(nil, body); ok {
+		return b
+	}
+	return encodeByReflection(body)
+}
+
+func encodeByReflection(body any) []byte {
 	b, err := encoder.Marshal(body)
 	if err != nil {
 		panic("event: a body that does not encode: " + err.Error())

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/binary"
 
@@ -45,13 +46,19 @@ func TxID(agent identity.ID, tick uint64, call uint32) identity.ID {
 	return derived(agent, tick, uint64(call))
 }
 
-// derived makes an identifier inside Apply: UUIDv5 of a parent and ordinals (EV-10).
+// derived makes an identifier inside Apply: UUIDv5 (RFC 9562 section 5.5) of a
+// parent and ordinals (EV-10).
 func derived(parent [16]byte, ordinals ...uint64) identity.ID {
-	name := make([]byte, 0, 32)
+	var room [16 + 4*8]byte
+	name := append(room[:0], parent[:]...)
 	for _, n := range ordinals {
 		name = binary.BigEndian.AppendUint64(name, n)
 	}
-	return identity.ID(uuid.NewSHA1(uuid.UUID(parent), name))
+	sum := sha1.Sum(name)
+	id := identity.ID(sum[:16])
+	id[6] = id[6]&0x0f | 5<<4
+	id[8] = id[8]&0x3f | 0x80
+	return id
 }
 
 // random yields the nth 64 random bits of a call, from the cluster's seed,
