@@ -9,83 +9,56 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/state"
+	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
 // A snapshot of many agents is mostly their rows and the bodies that they
 // share, so these are written without reflection: the same canonical CBOR that
 // event.Encode gives, which a test compares. What few rows have is left to it.
 
-// Heads of CBOR (RFC 8949 section 3.1).
-const (
-	cborUint  = 0 << 5
-	cborNint  = 1 << 5
-	cborBytes = 2 << 5
-	cborText  = 3 << 5
-	cborList  = 4 << 5
-	cborFalse = 7<<5 | 20
-	cborTrue  = 7<<5 | 21
-	cborNull  = 7<<5 | 22
-)
-
+// cborWriter appends what rows are made of.
 type cborWriter []byte
 
-func (w *cborWriter) head(major byte, n uint64) {
-	switch {
-	case n < 24:
-		*w = append(*w, major|byte(n))
-	case n < 1<<8:
-		*w = append(*w, major|24, byte(n))
-	case n < 1<<16:
-		*w = append(*w, major|25, byte(n>>8), byte(n))
-	case n < 1<<32:
-		*w = append(*w, major|26, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
-	default:
-		*w = append(*w, major|27, byte(n>>56), byte(n>>48), byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
-	}
-}
+func (w *cborWriter) head(major byte, n uint64) { *w = value.AppendHead(*w, major, n) }
 
-func (w *cborWriter) list(n uint64) { w.head(cborList, n) }
+func (w *cborWriter) list(n uint64) { w.head(value.MajorList, n) }
 
 func (w *cborWriter) uints(numbers ...uint64) {
 	for _, n := range numbers {
-		w.head(cborUint, n)
+		w.head(value.MajorUint, n)
 	}
 }
 
 func (w *cborWriter) int(n int64) {
 	if n < 0 {
-		w.head(cborNint, uint64(-1-n))
+		w.head(value.MajorNegInt, uint64(-1-n))
 		return
 	}
-	w.head(cborUint, uint64(n))
+	w.head(value.MajorUint, uint64(n))
 }
 
-func (w *cborWriter) bool(yes bool) {
-	if yes {
-		*w = append(*w, cborTrue)
-		return
-	}
-	*w = append(*w, cborFalse)
-}
+func (w *cborWriter) bool(yes bool) { *w = value.AppendBool(*w, yes) }
+
+func (w *cborWriter) null() { *w = value.AppendNull(*w) }
 
 func (w *cborWriter) text(s string) {
-	w.head(cborText, uint64(len(s)))
+	w.head(value.MajorText, uint64(len(s)))
 	*w = append(*w, s...)
 }
 
 func (w *cborWriter) bytes(b []byte) {
 	if b == nil {
-		*w = append(*w, cborNull)
+		w.null()
 		return
 	}
-	w.head(cborBytes, uint64(len(b)))
+	w.head(value.MajorBytes, uint64(len(b)))
 	*w = append(*w, b...)
 }
 
 // or writes null for what is absent, and leaves the rest to reflection.
 func or[T any](w *cborWriter, v *T) {
 	if v == nil {
-		*w = append(*w, cborNull)
+		w.null()
 		return
 	}
 	*w = append(*w, event.Encode(v)...)
@@ -94,7 +67,7 @@ func or[T any](w *cborWriter, v *T) {
 // each writes a list that few rows have: null when it is nil.
 func each[T any](w *cborWriter, list []T) {
 	if list == nil {
-		*w = append(*w, cborNull)
+		w.null()
 		return
 	}
 	*w = append(*w, event.Encode(list)...)

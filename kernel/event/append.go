@@ -1,11 +1,11 @@
 package event
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
 // AppendPairs appends what Encode gives for labels or an environment, without
@@ -23,7 +23,7 @@ func AppendPairs(dst []byte, pairs map[string]string) []byte {
 		}
 		return strings.Compare(a, b)
 	})
-	dst = appendHead(dst, majorMap, uint64(len(keys)))
+	dst = value.AppendHead(dst, value.MajorMap, uint64(len(keys)))
 	for _, k := range keys {
 		dst = appendText(appendText(dst, k), pairs[k])
 	}
@@ -33,7 +33,7 @@ func AppendPairs(dst []byte, pairs map[string]string) []byte {
 // AppendGrants appends what Encode gives for a list of grants, without
 // reflection.
 func AppendGrants(dst []byte, grants []permissions.Grant) []byte {
-	dst = appendHead(dst, majorList, uint64(len(grants)))
+	dst = value.AppendHead(dst, value.MajorList, uint64(len(grants)))
 	for i := range grants {
 		dst = appendGrant(dst, &grants[i])
 	}
@@ -45,35 +45,19 @@ func appendGrant(dst []byte, g *permissions.Grant) []byte {
 	if g.NotAfterMillis != 0 {
 		fields++
 	}
-	dst = appendHead(dst, majorMap, fields)
-	dst = appendHead(append(dst, 1), majorUint, uint64(g.Effect))
+	dst = value.AppendHead(dst, value.MajorMap, fields)
+	dst = value.AppendHead(append(dst, 1), value.MajorUint, uint64(g.Effect))
 	dst = appendText(append(dst, 2), g.Action)
 	dst = appendText(append(dst, 3), g.Resource)
 	switch {
 	case g.NotAfterMillis > 0:
-		dst = appendHead(append(dst, 4), majorUint, uint64(g.NotAfterMillis))
+		dst = value.AppendHead(append(dst, 4), value.MajorUint, uint64(g.NotAfterMillis))
 	case g.NotAfterMillis < 0:
-		dst = appendHead(append(dst, 4), majorInt, uint64(-(g.NotAfterMillis + 1)))
+		dst = value.AppendHead(append(dst, 4), value.MajorNegInt, uint64(-(g.NotAfterMillis + 1)))
 	}
 	return dst
 }
 
 func appendText(dst []byte, s string) []byte {
-	return append(appendHead(dst, majorText, uint64(len(s))), s...)
-}
-
-// appendHead writes an item's first byte and its argument in the shortest form.
-func appendHead(dst []byte, major byte, n uint64) []byte {
-	first := major << 5
-	switch {
-	case n < 24:
-		return append(dst, first|byte(n))
-	case n < 1<<8:
-		return append(dst, first|24, byte(n))
-	case n < 1<<16:
-		return binary.BigEndian.AppendUint16(append(dst, first|25), uint16(n))
-	case n < 1<<32:
-		return binary.BigEndian.AppendUint32(append(dst, first|26), uint32(n))
-	}
-	return binary.BigEndian.AppendUint64(append(dst, first|27), n)
+	return append(value.AppendHead(dst, value.MajorText, uint64(len(s))), s...)
 }

@@ -32,7 +32,7 @@ func begin(dst []byte) *fields { return &fields{dst: append(dst, 0)} }
 // end writes the map's head over the byte that begin left for it: no body has
 // more than 23 members.
 func (f *fields) end(at int) []byte {
-	f.dst[at] = majorMap<<5 | f.n
+	f.dst[at] = value.MajorMap<<5 | f.n
 	return f.dst
 }
 
@@ -51,7 +51,7 @@ func (f *fields) text(k byte, s string) {
 func (f *fields) raw(k byte, v value.Raw) {
 	if len(v) > 0 {
 		f.key(k)
-		f.dst = append(appendHead(f.dst, majorBytes, uint64(len(v))), v...)
+		f.dst = append(value.AppendHead(f.dst, value.MajorBytes, uint64(len(v))), v...)
 	}
 }
 
@@ -65,7 +65,7 @@ func (f *fields) pairs(k byte, m map[string]string) {
 // uint is never left out.
 func (f *fields) uint(k byte, n uint64) {
 	f.key(k)
-	f.dst = appendHead(f.dst, majorUint, n)
+	f.dst = value.AppendHead(f.dst, value.MajorUint, n)
 }
 
 func (f *fields) int(k byte, n int64) {
@@ -74,7 +74,7 @@ func (f *fields) int(k byte, n int64) {
 		f.uint(k, uint64(n))
 	case n < 0:
 		f.key(k)
-		f.dst = appendHead(f.dst, majorInt, uint64(-(n + 1)))
+		f.dst = value.AppendHead(f.dst, value.MajorNegInt, uint64(-(n + 1)))
 	}
 }
 

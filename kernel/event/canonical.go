@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"encoding/binary"
+	"github.com/omnikernel/omnikernel/kernel/value"
 	"math"
 	"unicode/utf8"
 
@@ -22,16 +23,6 @@ type canonical struct {
 	last   int    // key of the field before
 }
 
-// Major types of CBOR (RFC 8949 section 3.1).
-const (
-	majorUint  = 0
-	majorInt   = 1
-	majorBytes = 2
-	majorText  = 3
-	majorList  = 4
-	majorMap   = 5
-)
-
 // newCanonical begins a struct: a map whose keys are small integers that ascend.
 func newCanonical(b []byte, checking bool) canonical {
 	c := canonical{rest: b, checking: checking}
@@ -40,7 +31,7 @@ func newCanonical(b []byte, checking bool) canonical {
 }
 
 func (c *canonical) begin() {
-	c.fields, c.last = c.head(majorMap), -1
+	c.fields, c.last = c.head(value.MajorMap), -1
 }
 
 // next goes to the next field and gives its key, from 0 to 23.
@@ -102,7 +93,7 @@ func (c *canonical) take(n uint64) []byte {
 
 // bytes reads a byte string that is not empty.
 func (c *canonical) bytes() []byte {
-	b := c.take(c.head(majorBytes))
+	b := c.take(c.head(value.MajorBytes))
 	if len(b) == 0 {
 		c.stop()
 	}
@@ -110,7 +101,7 @@ func (c *canonical) bytes() []byte {
 }
 
 func (c *canonical) raw() []byte {
-	b := c.take(c.head(majorText))
+	b := c.take(c.head(value.MajorText))
 	if !utf8.Valid(b) {
 		c.stop()
 		return nil
@@ -127,7 +118,7 @@ func (c *canonical) text() string {
 }
 
 func (c *canonical) uint(most uint64) uint64 {
-	n := c.head(majorUint)
+	n := c.head(value.MajorUint)
 	if n > most {
 		c.stop()
 		return 0
@@ -165,7 +156,7 @@ func (c *canonical) count(major byte) int {
 
 // pairs reads a map of texts with its keys in canonical order.
 func (c *canonical) pairs() map[string]string {
-	n := c.count(majorMap)
+	n := c.count(value.MajorMap)
 	var pairs map[string]string
 	if !c.checking {
 		pairs = make(map[string]string, min(n, 16))
@@ -198,7 +189,7 @@ func canonicallyBefore(a, b []byte) bool {
 }
 
 func (c *canonical) grants() []permissions.Grant {
-	n := c.count(majorList)
+	n := c.count(value.MajorList)
 	var grants []permissions.Grant
 	if !c.checking {
 		grants = make([]permissions.Grant, 0, min(n, 16))

@@ -18,20 +18,20 @@ func AppendInt(dst []byte, n int64) []byte {
 		panic("value: integer beyond 2^53")
 	}
 	if n < 0 {
-		return appendHead(dst, majorNegInt, uint64(-(n + 1)))
+		return AppendHead(dst, MajorNegInt, uint64(-(n + 1)))
 	}
-	return appendHead(dst, majorUint, uint64(n))
+	return AppendHead(dst, MajorUint, uint64(n))
 }
 
 // AppendString appends text, which must be valid UTF-8: the caller has checked
 // it or got it from a value.
 func AppendString(dst []byte, s string) []byte {
-	return append(appendHead(dst, majorText, uint64(len(s))), s...)
+	return append(AppendHead(dst, MajorText, uint64(len(s))), s...)
 }
 
 // AppendListHeader begins a list of n items, which the caller appends next.
-func AppendListHeader(dst []byte, n uint64) []byte { return appendHead(dst, majorList, n) }
+func AppendListHeader(dst []byte, n uint64) []byte { return AppendHead(dst, MajorList, n) }
 
 // AppendMapHeader begins a map of n pairs. The caller appends next, n times, a
 // text key and a value, the keys in canonical order (SortKeys), none twice.
-func AppendMapHeader(dst []byte, n uint64) []byte { return appendHead(dst, majorMap, n) }
+func AppendMapHeader(dst []byte, n uint64) []byte { return AppendHead(dst, MajorMap, n) }

@@ -41,14 +41,14 @@ func (c *checker) value() *Problem {
 		return broken("a number or length is not in its shortest form")
 	}
 	switch h.major {
-	case majorUint, majorNegInt:
+	case MajorUint, MajorNegInt:
 		return c.integer(h)
-	case majorText:
+	case MajorText:
 		_, p := c.text(h)
 		return p
-	case majorList:
+	case MajorList:
 		return c.list(h)
-	case majorMap:
+	case MajorMap:
 		return c.pairs(h)
 	case majorSimple:
 		return c.simple(h)
@@ -70,7 +70,7 @@ func (c *checker) take(h head) { c.rest = c.rest[h.size:] }
 
 func (c *checker) integer(h head) *Problem {
 	limit := uint64(MaxInt)
-	if h.major == majorNegInt {
+	if h.major == MajorNegInt {
 		limit-- // the argument is -1 - n
 	}
 	if h.arg > limit {
@@ -129,7 +129,7 @@ func (c *checker) pairs(h head) *Problem {
 		if k.size == 0 {
 			return c.noHead(k)
 		}
-		if k.major != majorText || !k.shortest() {
+		if k.major != MajorText || !k.shortest() {
 			return broken("a map's key is text with its length in shortest form")
 		}
 		key, p := c.text(k)

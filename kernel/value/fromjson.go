@@ -94,7 +94,7 @@ func (p *jsonParser) array() *Problem {
 		p.space()
 	}
 	p.depth--
-	p.dst = setHead(p.dst, start, majorList, n)
+	p.dst = setHead(p.dst, start, MajorList, n)
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (p *jsonParser) object() *Problem {
 	if problem := p.sortPairs(members); problem != nil {
 		return problem
 	}
-	p.dst = setHead(p.dst, start, majorMap, uint64(len(members)))
+	p.dst = setHead(p.dst, start, MajorMap, uint64(len(members)))
 	p.pairs = p.pairs[:first]
 	return nil
 }

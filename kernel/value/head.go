@@ -2,13 +2,15 @@ package value
 
 import "encoding/binary"
 
-// Major types of CBOR that the model uses (RFC 8949 section 3.1).
+// Major types of CBOR (RFC 8949 section 3.1). MajorBytes is for whoever writes
+// other things than values with AppendHead: no value is a byte string.
 const (
-	majorUint   = 0
-	majorNegInt = 1
-	majorText   = 3
-	majorList   = 4
-	majorMap    = 5
+	MajorUint   = 0
+	MajorNegInt = 1
+	MajorBytes  = 2
+	MajorText   = 3
+	MajorList   = 4
+	MajorMap    = 5
 	majorSimple = 7
 )
 
@@ -79,8 +81,8 @@ func (h head) shortest() bool {
 	return true
 }
 
-// appendHead writes a head in its shortest form.
-func appendHead(dst []byte, major byte, arg uint64) []byte {
+// AppendHead writes an item's first byte and its argument in the shortest form.
+func AppendHead(dst []byte, major byte, arg uint64) []byte {
 	m := major << 5
 	switch {
 	case arg < infoOneByte:
@@ -103,7 +105,7 @@ func setHead(dst []byte, at int, major byte, arg uint64) []byte {
 		return dst
 	}
 	var scratch [9]byte
-	h := appendHead(scratch[:0], major, arg)
+	h := AppendHead(scratch[:0], major, arg)
 	old := len(dst)
 	dst = append(dst, h[1:]...)
 	copy(dst[at+len(h):], dst[at+1:old])

@@ -22,7 +22,7 @@ func (p *jsonParser) text() *Problem {
 			if !utf8.Valid(p.dst[start+1:]) {
 				return broken(ruleUTF8)
 			}
-			p.dst = setHead(p.dst, start, majorText, uint64(len(p.dst)-start-1))
+			p.dst = setHead(p.dst, start, MajorText, uint64(len(p.dst)-start-1))
 			return nil
 		case c < 0x20:
 			return p.unexpected("control characters in text to be escaped")

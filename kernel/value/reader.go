@@ -27,13 +27,13 @@ func kindOf(b []byte) Kind {
 		return Invalid
 	}
 	switch h.major {
-	case majorUint, majorNegInt:
+	case MajorUint, MajorNegInt:
 		return IntKind
-	case majorText:
+	case MajorText:
 		return StringKind
-	case majorList:
+	case MajorList:
 		return ListKind
-	case majorMap:
+	case MajorMap:
 		return MapKind
 	case majorSimple:
 		switch h.info {
@@ -76,11 +76,11 @@ func (r *Reader) ReadBool() (b, ok bool) {
 // ReadInt reads an integer.
 func (r *Reader) ReadInt() (int64, bool) {
 	h := readHead(r.b)
-	if h.size == 0 || h.major > majorNegInt || h.arg > uint64(MaxInt) {
+	if h.size == 0 || h.major > MajorNegInt || h.arg > uint64(MaxInt) {
 		return 0, false
 	}
 	r.b = r.b[h.size:]
-	if h.major == majorNegInt {
+	if h.major == MajorNegInt {
 		return -1 - int64(h.arg), true
 	}
 	return int64(h.arg), true
@@ -107,7 +107,7 @@ func (r *Reader) ReadFloat() (float64, bool) {
 func (r *Reader) ReadText() ([]byte, bool) {
 	h := readHead(r.b)
 	rest := uint64(len(r.b)) - uint64(h.size)
-	if h.size == 0 || h.major != majorText || h.arg > rest {
+	if h.size == 0 || h.major != MajorText || h.arg > rest {
 		return nil, false
 	}
 	end := uint64(h.size) + h.arg
@@ -123,10 +123,10 @@ func (r *Reader) ReadString() (string, bool) {
 }
 
 // ReadListHeader enters a list: its n items are read next.
-func (r *Reader) ReadListHeader() (n uint64, ok bool) { return r.enter(majorList, 1) }
+func (r *Reader) ReadListHeader() (n uint64, ok bool) { return r.enter(MajorList, 1) }
 
 // ReadMapHeader enters a map: n times a key and a value are read next.
-func (r *Reader) ReadMapHeader() (n uint64, ok bool) { return r.enter(majorMap, 2) }
+func (r *Reader) ReadMapHeader() (n uint64, ok bool) { return r.enter(MajorMap, 2) }
 
 // enter reads the header of a list or map whose members take at least
 // unit bytes each, and refuses one that the rest cannot hold.
