@@ -153,44 +153,49 @@ func (k *Kernel) decide(e *event.Event) event.Outcome {
 		outcome.Repeated = true
 		return outcome
 	}
-	target, refusal := k.command(e)
+	done, refusal := k.command(e)
 	if refusal != nil {
-		return k.refused(target, refusal)
+		return k.refused(done, refusal)
 	}
 	k.run(0)
-	return k.answer(target, failure.Refusal{})
+	return k.answer(done, failure.Refusal{})
 }
 
 // command hands a client's command to its flow.
-func (k *Kernel) command(e *event.Event) (flows.Target, *flows.Refusal) {
+func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 	v := k.view()
 	switch e.Kind {
 	case event.AgentDefine:
-		return flows.Define(v, decoded[event.Define](k, e), &k.out)
+		return about(flows.Define(v, decoded[event.Define](k, e), &k.out))
 	case event.AgentStart:
-		return flows.Start(v, decoded[event.Start](k, e), &k.out)
+		return about(flows.Start(v, decoded[event.Start](k, e), &k.out))
 	case event.AgentTrigger:
-		return flows.Trigger(v, decoded[event.Trigger](k, e), lifecycle.Client, &k.out)
+		return about(flows.Trigger(v, decoded[event.Trigger](k, e), lifecycle.Client, &k.out))
 	case event.AgentKill:
-		return flows.Kill(v, decoded[event.Kill](k, e), &k.out)
+		return about(flows.Kill(v, decoded[event.Kill](k, e), &k.out))
 	case event.AgentSubmit:
-		return flows.Submit(v, decoded[event.Submit](k, e), &k.out)
+		return about(flows.Submit(v, decoded[event.Submit](k, e), &k.out))
 	case event.AgentSend:
-		return flows.Send(v, decoded[event.Send](k, e), &k.out)
+		return about(flows.Send(v, decoded[event.Send](k, e), &k.out))
 	case event.AgentReclassify:
-		return flows.Reclassify(v, decoded[event.Reclassify](k, e), &k.out)
+		return about(flows.Reclassify(v, decoded[event.Reclassify](k, e), &k.out))
 	case event.TokenRevoke:
-		return flows.RevokeToken(v, decoded[event.RevokeToken](k, e), &k.out)
+		return about(flows.RevokeToken(v, decoded[event.RevokeToken](k, e), &k.out))
 	case event.GrantRevoke:
-		return flows.RevokeGrant(v, decoded[event.RevokeGrant](k, e), &k.out)
+		return about(flows.RevokeGrant(v, decoded[event.RevokeGrant](k, e), &k.out))
 	case event.EscalationDecide:
-		return flows.Decide(v, decoded[event.Decide](k, e), e.Principal, &k.out)
+		return about(flows.Decide(v, decoded[event.Decide](k, e), e.Principal, &k.out))
 	case event.SharedPut:
 		return flows.PutShared(v, decoded[event.PutShared](k, e), &k.out)
 	case event.SharedDelete:
 		return flows.DeleteShared(v, decoded[event.DeleteShared](k, e), &k.out)
 	}
 	panic(k.unknown(e, "no flow takes it"))
+}
+
+// about is what a command came to that concerns one agent and no more.
+func about(t flows.Target, r *flows.Refusal) (flows.Done, *flows.Refusal) {
+	return flows.Done{Target: t}, r
 }
 
 // decideInternal answers what nodes propose by themselves.
@@ -210,7 +215,7 @@ func (k *Kernel) decideInternal(e *event.Event) event.Outcome {
 		panic(k.unknown(e, "no flow takes it"))
 	}
 	if refusal != nil {
-		return k.refused(flows.Target{}, refusal)
+		return k.refused(flows.Done{}, refusal)
 	}
 	k.run(0)
 	return event.Outcome{Index: k.at.Index, Seq: k.state.Log.NextSeq}
@@ -228,22 +233,22 @@ func (k *Kernel) boot(c *config.Config) *flows.Refusal {
 	return nil
 }
 
-func (k *Kernel) refused(t flows.Target, r *flows.Refusal) event.Outcome {
+func (k *Kernel) refused(d flows.Done, r *flows.Refusal) event.Outcome {
 	if k.out.Len() > 0 {
 		panic("kernel: a flow refused and decided records too")
 	}
 	if r.Record != nil {
 		k.publish(*r.Record, 0)
 	}
-	return k.answer(t, r.Refusal)
+	return k.answer(d, r.Refusal)
 }
 
-func (k *Kernel) refuse(r failure.Refusal) event.Outcome { return k.answer(flows.Target{}, r) }
+func (k *Kernel) refuse(r failure.Refusal) event.Outcome { return k.answer(flows.Done{}, r) }
 
 // answer records the outcome, for the log and for the command's session.
-func (k *Kernel) answer(t flows.Target, r failure.Refusal) event.Outcome {
-	outcome := event.Outcome{Refusal: r, Index: k.at.Index, Seq: k.state.Log.NextSeq}
-	if row := k.state.Agents.Get(t.No); row != nil {
+func (k *Kernel) answer(d flows.Done, r failure.Refusal) event.Outcome {
+	outcome := event.Outcome{Refusal: r, Index: k.at.Index, Seq: k.state.Log.NextSeq, Version: d.Version}
+	if row := k.state.Agents.Get(d.No); row != nil {
 		outcome.Agent, outcome.State = row.Identity.ID, uint8(row.Lifecycle.State)
 	}
 	k.outcome = outcome

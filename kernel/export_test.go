@@ -31,10 +31,10 @@ func TriggerAs(caller lifecycle.Caller) func(k *Kernel, index, term uint64, e *e
 		target, refusal := flows.Trigger(k.view(), decoded[event.Trigger](k, e), caller, &k.out)
 		var outcome event.Outcome
 		if refusal != nil {
-			outcome = k.refused(target, refusal)
+			outcome = k.refused(flows.Done{Target: target}, refusal)
 		} else {
 			k.run(0)
-			outcome = k.answer(target, failure.Refusal{})
+			outcome = k.answer(flows.Done{Target: target}, failure.Refusal{})
 		}
 		k.drainTicks()
 		return k.seal(outcome)

@@ -139,7 +139,7 @@ func samples() []sample {
 		{bus.Event, &event.Recorded{Event: keyed}},
 		{bus.Outcome, &event.Outcome{
 			Refusal: failure.Refusal{Code: failure.InvalidArgument, Field: "id", Rule: "must be", Hint: "try"},
-			Agent:   id, State: 8, Index: 1 << 40, Seq: 1<<64 - 1,
+			Agent:   id, State: 8, Index: 1 << 40, Seq: 1<<64 - 1, Version: 300,
 		}},
 		{bus.Duplicate, &event.Again{Index: 300}},
 		{bus.KernelBooted, kernel.BootedBody(kerneltest.Config())},

@@ -16,6 +16,8 @@ type Outcome struct {
 	Index uint64   // Raft index at which the command was applied first
 	Seq   uint64   // busSeq of that event
 
+	Version uint64 // of what a write of shared memory made; 0 for any other command
+
 	// Not recorded: how this outcome came about.
 	Repeated bool   // a retry: the outcome of the first time
 	Stored   uint64 // position + 1 of the block that holds an outcome too long for the session table
@@ -33,7 +35,8 @@ func (o *Outcome) AppendTo(dst []byte) []byte {
 	dst = append(dst, o.Agent[:]...)
 	dst = append(dst, o.State)
 	dst = bus.AppendUint(dst, o.Index)
-	return bus.AppendUint(dst, o.Seq)
+	dst = bus.AppendUint(dst, o.Seq)
+	return bus.AppendUint(dst, o.Version)
 }
 
 // DecodeOutcome reads the body of an Outcome record.
@@ -43,7 +46,7 @@ func DecodeOutcome(raw []byte) (*Outcome, bool) {
 		Code: failure.Code(d.Text()), Field: d.Text(), Rule: d.Text(), Hint: d.Text(),
 	}}
 	d.Fixed(o.Agent[:])
-	o.State, o.Index, o.Seq = d.Byte(), d.Uint(), d.Uint()
+	o.State, o.Index, o.Seq, o.Version = d.Byte(), d.Uint(), d.Uint(), d.Uint()
 	return o, d.Done()
 }
 

@@ -160,9 +160,9 @@ func (v View) checksum(t Target) [32]byte {
 
 // PutShared decides a SharedPut event: an operator writes shared memory, in the
 // event's principal's name.
-func PutShared(v View, cmd *event.PutShared, out *bus.Batch) (Target, *Refusal) {
+func PutShared(v View, cmd *event.PutShared, out *bus.Batch) (Done, *Refusal) {
 	if p := value.Check(cmd.Value, int(v.Config.MaxValueBytes)); p != nil {
-		return Target{}, refuse(failure.InvalidValue, "value"+p.Path, p.Rule)
+		return Done{}, refuse(failure.InvalidValue, "value"+p.Path, p.Rule)
 	}
 	return v.changeShared(&memory.Access{
 		Op: memory.OpWrite, Scope: memory.ScopeShared, Namespace: cmd.Namespace, Key: cmd.Key, Value: cmd.Value,
@@ -170,26 +170,30 @@ func PutShared(v View, cmd *event.PutShared, out *bus.Batch) (Target, *Refusal) 
 }
 
 // DeleteShared decides a SharedDelete event.
-func DeleteShared(v View, cmd *event.DeleteShared, out *bus.Batch) (Target, *Refusal) {
+func DeleteShared(v View, cmd *event.DeleteShared, out *bus.Batch) (Done, *Refusal) {
 	return v.changeShared(&memory.Access{
 		Op: memory.OpDelete, Scope: memory.ScopeShared, Namespace: cmd.Namespace, Key: cmd.Key,
 	}, cmd.Version, out)
 }
 
-func (v View) changeShared(access *memory.Access, version *uint64, out *bus.Batch) (Target, *Refusal) {
+func (v View) changeShared(access *memory.Access, version *uint64, out *bus.Batch) (Done, *Refusal) {
 	if rule := memory.CheckNamespace(access.Namespace); rule != "" {
-		return Target{}, refuse(failure.InvalidArgument, "namespace", rule)
+		return Done{}, refuse(failure.InvalidArgument, "namespace", rule)
 	}
 	if rule := memory.CheckKey(access.Key); rule != "" {
-		return Target{}, refuse(failure.InvalidArgument, "key", rule)
+		return Done{}, refuse(failure.InvalidArgument, "key", rule)
 	}
 	found := v.Memory.Look(access)
 	if access.Op == memory.OpDelete && found == nil && version == nil {
-		return Target{}, refuse(failure.NotFound, "key", "shared memory has no such key")
+		return Done{}, refuse(failure.NotFound, "key", "shared memory has no such key")
 	}
 	if f := v.Memory.CheckWrite(nil, 0, access, version, v.memoryLimits()); f != nil {
-		return Target{}, refuse(f.Code, "version", f.Message)
+		return Done{}, refuse(f.Code, "version", f.Message)
+	}
+	done := Done{}
+	if access.Op == memory.OpWrite {
+		done.Version = v.Seq + uint64(out.Len()) // the busSeq that the record will get
 	}
 	out.Add(bus.Record{Kind: bus.MemoryAccess, Body: access})
-	return Target{}, nil
+	return done, nil
 }

@@ -31,6 +31,13 @@ type Target struct {
 	Row *state.Row // for reading
 }
 
+// Done is what a command came to: the agent that it concerned, if any, and what
+// else the client is told.
+type Done struct {
+	Target
+	Version uint64 // of what a write of shared memory made
+}
+
 // Refusal is the answer of a flow that will not do it. Record, when present,
 // is published: it tells the log what was refused, and no table changes.
 type Refusal struct {

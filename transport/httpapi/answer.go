@@ -77,7 +77,7 @@ func (s *Server) settle(a *cluster.Answer) (*api.Done, *api.Error) {
 		}
 		return nil, e
 	}
-	done := &api.Done{Index: o.Index, BusSeq: o.Seq, Node: s.node.ID(), Repeated: o.Repeated}
+	done := &api.Done{Index: o.Index, BusSeq: o.Seq, Node: s.node.ID(), Repeated: o.Repeated, Version: o.Version}
 	if o.Agent != [16]byte{} { // shared memory is nobody's
 		done.AgentID, done.State = flows.FormatID(o.Agent), lifecycle.State(o.State).String()
 	}

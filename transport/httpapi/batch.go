@@ -14,7 +14,6 @@ import (
 // batched is one command of a batch on its way.
 type batched struct {
 	event   event.Event
-	command any
 	refusal *api.Error // at the door: it is not proposed
 }
 
@@ -72,9 +71,6 @@ func (s *Server) proposeBatch(w http.ResponseWriter, r *http.Request, commands [
 		}
 		results[i].Done, results[i].Error = s.settle(&answers[0])
 		answers = answers[1:]
-		if results[i].Done != nil && commands[i].event.Kind == event.SharedPut {
-			s.addVersion(ctx, commands[i].command, results[i].Done)
-		}
 	}
 	s.tellBatch(w, results)
 }
@@ -165,7 +161,7 @@ func (s *Server) decodeCommand(r *http.Request, raw value.Raw, path string, id *
 		return batched{refusal: refusal}, e
 	}
 	own := commandID{session: session}
-	return batched{event: own.event(kind, command), command: command}, nil
+	return batched{event: own.event(kind, command)}, nil
 }
 
 // decodeOp decodes one command. refusal is the command's own; e, with a path
@@ -185,23 +181,11 @@ func (s *Server) decodeOp(r *http.Request, op api.Op, f field, path string) (kin
 		}
 		return event.AgentStart, start, s.checkDefine(&start.Define, "agent."), nil
 	case api.OpTrigger:
-		t := new(event.Trigger)
-		if e := decodeTrigger(f.raw, f.path(), t); e != nil {
-			return 0, nil, nil, e
-		}
-		return event.AgentTrigger, t, checkTrigger(t), nil
+		return decodeAs(event.AgentTrigger, f, decodeTrigger, checkTrigger)
 	case api.OpKill:
-		k := new(event.Kill)
-		if e := decodeKill(f.raw, f.path(), k); e != nil {
-			return 0, nil, nil, e
-		}
-		return event.AgentKill, k, checkAgent(k.Agent), nil
+		return decodeAs(event.AgentKill, f, decodeKill, checkKill)
 	case api.OpSubmit:
-		submit := new(event.Submit)
-		if e := decodeSubmit(f.raw, f.path(), submit); e != nil {
-			return 0, nil, nil, e
-		}
-		return event.AgentSubmit, submit, s.checkSubmit(r, submit), nil
+		return decodeAs(event.AgentSubmit, f, decodeSubmit, func(c *event.Submit) *api.Error { return s.checkSubmit(r, c) })
 	}
 	return s.decodeOther(r, op, f, path)
 }

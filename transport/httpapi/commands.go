@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -19,16 +18,8 @@ const principal = "client"
 // making turns a command's body into the event that asks for it, or refuses.
 type making func(r *http.Request, body value.Raw) (event.Kind, any, *api.Error)
 
-// completing adds to the answer of a command that took effect what only the log
-// tells.
-type completing func(ctx context.Context, command any, d *api.Done)
-
 // command serves one command: read, check, propose, tell.
 func (s *Server) command(status int, limit int64, make making) http.HandlerFunc {
-	return s.commandWith(status, limit, make, nil)
-}
-
-func (s *Server) commandWith(status int, limit int64, make making, complete completing) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, e := identityOf(r.Header)
 		if e != nil {
@@ -53,9 +44,6 @@ func (s *Server) commandWith(status int, limit int64, make making, complete comp
 		if e != nil {
 			s.fail(w, e)
 			return
-		}
-		if complete != nil {
-			complete(ctx, command, told)
 		}
 		writeDone(w, status, told)
 	}
@@ -86,34 +74,31 @@ func (s *Server) makeStart(_ *http.Request, body value.Raw) (event.Kind, any, *a
 }
 
 func (s *Server) makeTrigger(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
-	t := &event.Trigger{Agent: r.PathValue("id"), Trigger: r.PathValue("trigger")}
-	e := decodeTrigger(body, "", t)
-	if e == nil {
-		e = checkTrigger(t)
-	}
-	return event.AgentTrigger, t, e
+	c := &event.Trigger{Agent: r.PathValue("id"), Trigger: r.PathValue("trigger")}
+	return made(event.AgentTrigger, c, body, decodeTrigger, checkTrigger)
 }
 
 func (s *Server) makeKill(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
-	k := &event.Kill{Agent: r.PathValue("id")}
-	e := decodeKill(body, "", k)
-	if e == nil {
-		e = checkAgent(k.Agent)
-	}
-	return event.AgentKill, k, e
+	return made(event.AgentKill, &event.Kill{Agent: r.PathValue("id")}, body, decodeKill, checkKill)
 }
 
 func (s *Server) makeSubmit(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
-	submit := &event.Submit{Agent: r.PathValue("id")}
-	e := decodeSubmit(body, "", submit)
-	if e == nil {
-		e = s.checkSubmit(r, submit)
-	}
-	return event.AgentSubmit, submit, e
+	return made(event.AgentSubmit, &event.Submit{Agent: r.PathValue("id")}, body, decodeSubmit,
+		func(c *event.Submit) *api.Error { return s.checkSubmit(r, c) })
 }
 
-// The checks at the door: rules that need no state, so that what breaks them
-// costs no log entry. The kernel holds them again.
+// made reads the body of a command whose address is in it already, and checks it.
+func made[T any](
+	kind event.Kind, c *T, body value.Raw, decode func(value.Raw, string, *T) *api.Error, check func(*T) *api.Error,
+) (event.Kind, any, *api.Error) {
+	e := decode(body, "", c)
+	if e == nil {
+		e = check(c)
+	}
+	return kind, c, e
+}
+
+func checkKill(c *event.Kill) *api.Error { return checkAgent(c.Agent) }
 
 func (s *Server) checkDefine(d *event.Define, field string) *api.Error {
 	r := flows.CheckDefine(d, field)

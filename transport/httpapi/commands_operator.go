@@ -10,51 +10,32 @@ import (
 )
 
 func (s *Server) makeSend(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
-	c := &event.Send{Agent: r.PathValue("id")}
-	e := decodeSend(body, "", c)
-	if e == nil {
-		e = checkSend(c)
-	}
-	return event.AgentSend, c, e
+	return made(event.AgentSend, &event.Send{Agent: r.PathValue("id")}, body, decodeSend, checkSend)
 }
 
 func (s *Server) makeReclassify(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
-	c := &event.Reclassify{Agent: r.PathValue("id")}
-	e := decodeReclassify(body, "", c)
-	if e == nil {
-		e = checkReclassify(c)
-	}
-	return event.AgentReclassify, c, e
+	return made(event.AgentReclassify, &event.Reclassify{Agent: r.PathValue("id")}, body, decodeReclassify, checkReclassify)
 }
 
 func (s *Server) makeRevokeToken(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
-	c := &event.RevokeToken{Agent: r.PathValue("token")}
-	e := decodeRevokeToken(body, "", c)
-	if e == nil {
-		e = s.resolveToken(r.Context(), &c.Agent)
-	}
-	return event.TokenRevoke, c, e
+	return made(event.TokenRevoke, &event.RevokeToken{Agent: r.PathValue("token")}, body, decodeRevokeToken,
+		func(c *event.RevokeToken) *api.Error { return s.resolveToken(r.Context(), &c.Agent) })
 }
 
 func (s *Server) makeRevokeGrant(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	grant, e := inAddress("grant", r.PathValue("grant"), 0, math.MaxUint32)
-	c := &event.RevokeGrant{Agent: r.PathValue("id"), Grant: uint32(grant)}
-	if e == nil {
-		e = decodeRevokeGrant(body, "", c)
+	if e != nil {
+		return 0, nil, e
 	}
-	if e == nil {
-		e = checkRevokeGrant(c)
-	}
-	return event.GrantRevoke, c, e
+	return made(event.GrantRevoke, &event.RevokeGrant{Agent: r.PathValue("id"), Grant: uint32(grant)}, body, decodeRevokeGrant, checkRevokeGrant)
 }
 
 func (s *Server) makeDecide(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	number, e := inAddress("escalation", r.PathValue("escalation"), 1, mostSeq)
-	c := &event.Decide{Escalation: number}
-	if e == nil {
-		e = decodeDecide(body, "", c)
+	if e != nil {
+		return 0, nil, e
 	}
-	return event.EscalationDecide, c, e
+	return made(event.EscalationDecide, &event.Decide{Escalation: number}, body, decodeDecide, checkDecide)
 }
 
 func checkSend(c *event.Send) *api.Error { return checkAgent(c.Agent) }

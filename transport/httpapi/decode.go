@@ -127,13 +127,18 @@ func decodeTrigger(raw value.Raw, path string, t *event.Trigger) *api.Error {
 }
 
 func decodeKill(raw value.Raw, path string, k *event.Kill) *api.Error {
-	addressed := k.Agent != ""
+	return decodeReasoned(raw, path, &k.Agent, &k.Reason)
+}
+
+// decodeReasoned reads a command that says which agent, and why.
+func decodeReasoned(raw value.Raw, path string, agent, reason *string) *api.Error {
+	addressed := *agent != ""
 	return eachField(raw, path, func(f field) *api.Error {
 		switch {
 		case f.key == "agent" && !addressed:
-			return f.text(&k.Agent)
+			return f.text(agent)
 		case f.key == "reason":
-			return f.text(&k.Reason)
+			return f.text(reason)
 		case addressed:
 			return f.unknown("reason")
 		}

@@ -27,33 +27,11 @@ func decodeSend(raw value.Raw, path string, c *event.Send) *api.Error {
 }
 
 func decodeReclassify(raw value.Raw, path string, c *event.Reclassify) *api.Error {
-	addressed := c.Agent != ""
-	return eachField(raw, path, func(f field) *api.Error {
-		switch {
-		case f.key == "agent" && !addressed:
-			return f.text(&c.Agent)
-		case f.key == "reason":
-			return f.text(&c.Reason)
-		case addressed:
-			return f.unknown("reason")
-		}
-		return f.unknown("agent, reason")
-	})
+	return decodeReasoned(raw, path, &c.Agent, &c.Reason)
 }
 
 func decodeRevokeToken(raw value.Raw, path string, c *event.RevokeToken) *api.Error {
-	addressed := c.Agent != ""
-	return eachField(raw, path, func(f field) *api.Error {
-		switch {
-		case f.key == "agent" && !addressed:
-			return f.text(&c.Agent)
-		case f.key == "reason":
-			return f.text(&c.Reason)
-		case addressed:
-			return f.unknown("reason")
-		}
-		return f.unknown("agent, reason")
-	})
+	return decodeReasoned(raw, path, &c.Agent, &c.Reason)
 }
 
 func decodeRevokeGrant(raw value.Raw, path string, c *event.RevokeGrant) *api.Error {

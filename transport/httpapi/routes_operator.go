@@ -31,8 +31,8 @@ func (s *Server) operatorCommands() []*route {
 		"An approval is judged again under the grants of the moment.", s.makeDecide)
 	decide.body = typeOf[api.DecideBody]()
 	put := post("/shared/{namespace}/put", "put-shared", "Write one key of shared memory",
-		"With version it is a compare-and-set. The answer tells the version that the key got, where this node's log has it.", nil)
-	put.body, put.handle = typeOf[api.PutBody](), s.commandWith(http.StatusOK, api.MaxBodyBytes, s.makePutShared, s.addVersion)
+		"With version it is a compare-and-set. The answer tells the version that the key got.", s.makePutShared)
+	put.body = typeOf[api.PutBody]()
 	remove := post("/shared/{namespace}/delete", "delete-shared", "Delete one key of shared memory",
 		"With version it is a compare-and-set.", s.makeDeleteShared)
 	remove.body = typeOf[api.DeleteBody]()

@@ -4,31 +4,18 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/omnikernel/omnikernel/cluster"
-	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/event"
-	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
 func (s *Server) makePutShared(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
-	c := &event.PutShared{Namespace: r.PathValue("namespace")}
-	e := decodePutShared(body, "", c)
-	if e == nil {
-		e = checkPutShared(c)
-	}
-	return event.SharedPut, c, e
+	return made(event.SharedPut, &event.PutShared{Namespace: r.PathValue("namespace")}, body, decodePutShared, checkPutShared)
 }
 
 func (s *Server) makeDeleteShared(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
-	c := &event.DeleteShared{Namespace: r.PathValue("namespace")}
-	e := decodeDeleteShared(body, "", c)
-	if e == nil {
-		e = checkDeleteShared(c)
-	}
-	return event.SharedDelete, c, e
+	return made(event.SharedDelete, &event.DeleteShared{Namespace: r.PathValue("namespace")}, body, decodeDeleteShared, checkDeleteShared)
 }
 
 func checkPutShared(c *event.PutShared) *api.Error {
@@ -52,34 +39,6 @@ func checkKeyOf(name, key string) *api.Error {
 		return invalid(name, rule, "for example orders/open")
 	}
 	return nil
-}
-
-// addVersion tells which version a write of shared memory made: the busSeq of
-// its record, which only the log has. Where this node's log does not reach that
-// far back, the answer goes without.
-func (s *Server) addVersion(ctx context.Context, command any, d *api.Done) {
-	put, ok := command.(*event.PutShared)
-	if !ok {
-		return
-	}
-	if _, err := s.node.Read(ctx, cluster.Consistency{Level: cluster.Session, MinIndex: d.Index}); err != nil {
-		return
-	}
-	_, err := s.node.Log().ReadFrom(d.BusSeq, func(_ uint64, b *logging.Block) bool {
-		for records := b.Records(); records.Next(); {
-			r := &records.Record
-			if bus.Kind(r.Kind) != bus.MemoryAccess || r.Agent != 0 {
-				continue
-			}
-			if a, ok := memory.DecodeAccess(r.Body); ok && a.Op == memory.OpWrite && a.Namespace == put.Namespace && a.Key == put.Key {
-				d.Version = r.Seq
-			}
-		}
-		return false
-	})
-	if err != nil {
-		s.log.Debug("the version of a write is not to be found", "index", d.Index, "error", err)
-	}
 }
 
 // getSharedValue serves GET …/shared/{namespace}/value.
