@@ -2,61 +2,68 @@ package main
 
 import (
 	"context"
-	"os"
-	"runtime/debug"
-	"runtime/metrics"
-	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnikernel/omnikernel/cmd/omni/show"
+	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/client"
 )
 
-// A heap is collected when it has grown by its percentage of what is alive. For
-// a small heap under load that is all the time, so up to heapFloor it may grow
-// without being collected; from there on it is the runtime's own 100 percent,
-// and a node of many agents takes no more memory than it would anyway.
-const (
-	heapFloor   = 112 << 20 // bytes, what is alive included
-	leastGrowth = 100       // percent
-	mostGrowth  = 800
-	paceEvery   = time.Second
-)
-
-// paceCollector keeps to that while the process runs, unless whoever started it
-// has set GOGC.
-func paceCollector(ctx context.Context) {
-	if os.Getenv("GOGC") != "" {
-		return
+func newMemoryCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "memory",
+		Short: "What agents remember",
+		Long: `Every agent has a memory of its own, which outlives its ticks and is kept a while
+after its end: values under keys such as orders/17. Programs write it with WRITE;
+here you look at it.`,
+		Args: onlySubcommands,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	go func() {
-		tick := time.NewTicker(paceEvery)
-		defer tick.Stop()
-		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		now := leastGrowth
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			metrics.Read(sample)
-			live := sample[0].Value.Uint64()
-			if live == 0 {
-				continue // nothing was collected yet
-			}
-			if growth := growthFor(live); growth != now {
-				debug.SetGCPercent(growth)
-				now = growth
-			}
-		}
-	}()
+	c.AddCommand(newMemoryGet(a), newMemoryList(a))
+	return c
 }
 
-// growthFor is the percentage at which a heap of that many live bytes reaches
-// heapFloor, within bounds, in steps of ten.
-func growthFor(live uint64) int {
-	growth := mostGrowth
-	if live >= heapFloor {
-		growth = leastGrowth
-	} else if room := int((heapFloor - live) * 100 / live); room < growth {
-		growth = max(room, leastGrowth)
+func newMemoryGet(a *app) *cobra.Command {
+	var how reading
+	c := &cobra.Command{
+		Use:   "get AGENT KEY",
+		Short: "Show one value of an agent's memory",
+		Long: `Prints the value alone, as JSON, so that it can be piped. With -o json also its
+version, and who wrote it when.`,
+		Example: `  omni memory get 018f4e5c-0000-7000-8000-000000000001 orders/17`,
+		Args:    exactly("AGENT", "KEY"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return ask(a, c, &how, func(ctx context.Context, connection *client.Client, options []client.Option) (api.MemoryValue, error) {
+				return connection.MemoryValue(ctx, args[0], args[1], options...)
+			}, show.MemoryValue)
+		},
 	}
-	return growth / 10 * 10
+	how.addFlags(c)
+	return c
+}
+
+func newMemoryList(a *app) *cobra.Command {
+	var how reading
+	var page pageFlags
+	var prefix string
+	c := &cobra.Command{
+		Use:     "list AGENT",
+		Short:   "List the keys of an agent's memory",
+		Example: `  omni memory list 018f4e5c-0000-7000-8000-000000000001 --prefix orders`,
+		Args:    exactly("AGENT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return ask(a, c, &how, func(ctx context.Context, connection *client.Client, options []client.Option) (api.MemoryPage, error) {
+				return connection.MemoryKeys(ctx, args[0], api.MemoryQuery{Prefix: prefix, After: page.after, Limit: page.limit}, options...)
+			}, show.MemoryKeys)
+		},
+	}
+	addPrefixFlag(c, &prefix)
+	page.add(c, "key")
+	how.addFlags(c)
+	return c
+}
+
+func addPrefixFlag(c *cobra.Command, prefix *string) {
+	c.Flags().StringVar(prefix, "prefix", "", "only keys that begin with these segments: orders lists orders/17")
 }
