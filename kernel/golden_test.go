@@ -145,7 +145,7 @@ func samples() []sample {
 		{bus.KernelBooted, kernel.BootedBody(kerneltest.Config())},
 		{bus.Quarantine, execution.Empty{}},
 		{bus.Interned, &interning.Gained{Entries: []interning.GainedEntry{
-			{No: 1, Class: interning.Program}, {No: 300, Class: interning.Env, New: true, Body: []byte("\xa0")},
+			{No: 1, Class: interning.Program, Block: 300}, {No: 300, Class: interning.Env, New: true, Body: []byte("\xa0")},
 		}}},
 		{bus.Released, &interning.Lost{Numbers: []uint32{1, 1<<32 - 1}}},
 		{bus.AgentDefined, &identity.Defined{

@@ -11,6 +11,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
@@ -47,7 +48,7 @@ var routes = [bus.Last + 1]route{
 	}},
 
 	bus.Interned: {name: "INTERNED", decode: body(interning.DecodeGained), apply: func(s *state.State, _ bus.At, r bus.Record) {
-		s.Interned.ApplyGained(r.Body.(*interning.Gained))
+		s.Interned.ApplyGained(r.Body.(*interning.Gained), logging.PointerTo(s.Log.Position))
 	}},
 	bus.Released: {name: "RELEASED", decode: body(interning.DecodeLost), apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Interned.ApplyLost(r.Body.(*interning.Lost))

@@ -77,6 +77,7 @@ type interned struct {
 	Users  uint32
 	Digest interning.Digest
 	Body   []byte
+	Block  uint64 // pointer to the block that holds it
 }
 
 type place struct {
@@ -107,7 +108,7 @@ func Sections(s *state.State, yield func(Section) bool) {
 		ok = yield(Section{sectionLog, s.Log.AppendSnapshot(nil)})
 	}
 	s.Interned.All(func(e *interning.Entry, users uint32) bool {
-		one := interned{No: e.No, Class: e.Class, Users: users, Digest: e.Digest, Body: e.Body}
+		one := interned{No: e.No, Class: e.Class, Users: users, Digest: e.Digest, Body: e.Body, Block: e.Block}
 		return written(sectionInterned, appendInterned(make([]byte, 0, len(e.Body)+64), &one))
 	})
 	for no := uint32(1); ok && no <= s.Agents.Len(); no++ {
@@ -195,7 +196,7 @@ func (r *Restorer) Add(one Section) error {
 		return nil
 	case sectionInterned:
 		return load(one.Body, func(e *interned) {
-			r.s.Interned.Load(&interning.Entry{No: e.No, Class: e.Class, Digest: e.Digest, Body: e.Body}, e.Users)
+			r.s.Interned.Load(&interning.Entry{No: e.No, Class: e.Class, Digest: e.Digest, Body: e.Body, Block: e.Block}, e.Users)
 		})
 	case sectionAgent:
 		return load(one.Body, func(row *state.Row) {

@@ -76,10 +76,11 @@ func each[T any](w *cborWriter, list []T) {
 // appendInterned writes the section of one interned body.
 func appendInterned(dst []byte, e *interned) []byte {
 	w := cborWriter(dst)
-	w.list(5)
+	w.list(6)
 	w.uints(uint64(e.No), uint64(e.Class), uint64(e.Users))
 	w.bytes(e.Digest[:])
 	w.bytes(e.Body)
+	w.uints(e.Block)
 	return w
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
@@ -309,11 +310,11 @@ type interner struct {
 func (in *interner) add(v View, class interning.Class, body []byte) uint32 {
 	digest := interning.DigestOf(class, body)
 	if e, ok := v.Interned.Find(digest); ok {
-		in.gains.Entries = append(in.gains.Entries, interning.GainedEntry{No: e.No, Class: class})
+		in.gains.Entries = append(in.gains.Entries, interning.GainedEntry{No: e.No, Class: class, Block: e.Block})
 		return e.No
 	}
 	if no, ok := in.made[digest]; ok {
-		in.gains.Entries = append(in.gains.Entries, interning.GainedEntry{No: no, Class: class})
+		in.gains.Entries = append(in.gains.Entries, interning.GainedEntry{No: no, Class: class, Block: logging.PointerTo(v.Log.Position)})
 		return no
 	}
 	in.fresh++

@@ -42,6 +42,7 @@ type Entry struct {
 	Class  Class
 	Digest Digest
 	Body   []byte
+	Block  uint64 // pointer to the log's block that holds it (position + 1)
 }
 
 // Tables is the module's state.
@@ -108,12 +109,15 @@ type Gained struct {
 	Entries []GainedEntry
 }
 
-// GainedEntry is one line of Gained.
+// GainedEntry is one line of Gained. A body is in the log once, and whoever
+// uses it later says where: so the history of one agent can be read without
+// reading the log.
 type GainedEntry struct {
 	No    uint32
 	Class Class
 	New   bool
-	Body  []byte
+	Body  []byte // of a new one
+	Block uint64 // of any other: pointer to the block that holds the body
 }
 
 // AppendTo writes the body's log form.
@@ -125,6 +129,8 @@ func (g *Gained) AppendTo(dst []byte) []byte {
 		dst = bus.AppendBool(dst, e.New)
 		if e.New {
 			dst = bus.AppendText(dst, e.Body)
+		} else {
+			dst = bus.AppendUint(dst, e.Block)
 		}
 	}
 	return dst
@@ -142,18 +148,21 @@ func DecodeGained(b []byte) (*Gained, bool) {
 		e := GainedEntry{No: d.Uint32(), Class: Class(d.Byte()), New: d.Bool()}
 		if e.New {
 			e.Body = d.Bytes()
+		} else {
+			e.Block = d.Uint()
 		}
 		g.Entries = append(g.Entries, e)
 	}
 	return g, d.Done()
 }
 
-// ApplyGained takes an Interned record in.
-func (t *Tables) ApplyGained(g *Gained) {
+// ApplyGained takes an Interned record in, which stands in the block that here
+// points to.
+func (t *Tables) ApplyGained(g *Gained, here uint64) {
 	for _, e := range g.Entries {
 		if e.New {
 			body := bytes.Clone(e.Body)
-			t.Load(&Entry{No: e.No, Class: e.Class, Digest: DigestOf(e.Class, body), Body: body}, 1)
+			t.Load(&Entry{No: e.No, Class: e.Class, Digest: DigestOf(e.Class, body), Body: body, Block: here}, 1)
 			t.Next = max(t.Next, e.No)
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func gain(t *interning.Tables, entries ...interning.GainedEntry) {
-	t.ApplyGained(&interning.Gained{Entries: entries})
+	t.ApplyGained(&interning.Gained{Entries: entries}, 9)
 }
 
 // A body is kept once, with a count of its users, until the last is gone; its
@@ -27,6 +27,7 @@ func TestUsersAreCounted(t *testing.T) {
 	found, ok := tables.Find(interning.DigestOf(interning.Labels, []byte("body")))
 	require.True(t, ok)
 	require.EqualValues(t, 1, found.No)
+	require.EqualValues(t, 9, found.Block, "where the log has it")
 	_, ok = tables.Find(interning.DigestOf(interning.Env, []byte("body")))
 	require.False(t, ok, "the class is part of the name")
 

@@ -18,6 +18,7 @@ func (s *Sim) Check() {
 	s.CheckChain()
 	s.CheckFold()
 	s.CheckCounts()
+	s.CheckBodies()
 	s.CheckPaths()
 	s.CheckTicks()
 	s.CheckTimers()

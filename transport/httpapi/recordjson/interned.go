@@ -32,6 +32,8 @@ func gained(g *interning.Gained) fields {
 			digest := interning.DigestOf(e.Class, e.Body)
 			f["digest"] = hex.EncodeToString(digest[:])
 			f["content"] = content(e.Class, e.Body)
+		} else if e.Block > 0 {
+			f["position"] = e.Block - 1 // of the block that has the content
 		}
 		entries = append(entries, f)
 	}

@@ -43,7 +43,7 @@ func logSamples() map[bus.Kind]bus.Body {
 		bus.Quarantine:   execution.Empty{},
 		bus.Interned: &interning.Gained{Entries: []interning.GainedEntry{
 			{No: 1, Class: interning.Labels, New: true, Body: event.Encode(map[string]string{"team": "red"})},
-			{No: 2, Class: interning.Env},
+			{No: 2, Class: interning.Env, Block: 301},
 		}},
 		bus.Released:     &interning.Lost{Numbers: []uint32{4}},
 		bus.TimerSet:     &timers.Set{Timer: timers.Timer{Deadline: 5, ID: 1, Purpose: timers.SleepOver, Agent: 1, Tick: 1, Call: 1}},
