@@ -184,14 +184,8 @@ func TestSnapshotThatIsNotOurs(t *testing.T) {
 	for at := range snapshot {
 		damaged := bytes.Clone(snapshot)
 		damaged[at] ^= 0x40
-		err := b.restore(damaged)
-		if err == nil {
-			// Only what the digest does not cover may differ: the header's copy of
-			// index, term, clock and chain is for people.
-			require.Less(t, at, 80, "byte %d", at)
-		}
+		require.Error(t, b.restore(damaged), "byte %d", at)
 	}
-	b = newReplica(t, t.TempDir())
 	for cut := range snapshot {
 		require.Error(t, b.restore(snapshot[:cut]), "cut at %d", cut)
 	}

@@ -31,6 +31,17 @@ type Section struct {
 	Body []byte
 }
 
+// Log gives the execution log's tables, when the section is the one that holds
+// them: the second of every snapshot. Whoever only wants to know where the log of
+// a snapshot ends need not rebuild its state.
+func (s Section) Log() (t logging.Tables, ok bool) {
+	if s.Kind != sectionLog {
+		return t, false
+	}
+	t, err := logging.DecodeSnapshot(s.Body)
+	return t, err == nil
+}
+
 // Kinds of sections.
 const (
 	sectionRoot     byte = 1 // scalars and counters

@@ -125,3 +125,20 @@ func TestRowsAreCanonical(t *testing.T) {
 	}
 	require.Equal(t, event.Encode(&state.Row{}), kernel.RowBytes(&state.Row{}))
 }
+
+// The end of the log can be read from a snapshot without rebuilding its state.
+func TestLogOfASnapshot(t *testing.T) {
+	h := kerneltest.NewHistory(t, 1, 30, kerneltest.NewSeeded(3))
+	h.Run(20)
+	for i, one := range sections(h.Sim) {
+		tables, ok := one.Log()
+		require.Equal(t, i == 1, ok, "section %d", i)
+		if ok {
+			require.Equal(t, h.State().Log, tables)
+		}
+	}
+	broken := sections(h.Sim)[1]
+	broken.Body = broken.Body[1:]
+	_, ok := broken.Log()
+	require.False(t, ok)
+}
