@@ -54,12 +54,16 @@ func (k *Kernel) begin(index, term uint64, e *event.Event) {
 
 // seal ends the event: its block, the chain, the position of the next one.
 func (k *Kernel) seal(outcome event.Outcome) Applied {
-	block, chain := k.block.Seal(k.state.Log.Chain)
+	block, digest := k.block.Seal(k.state.Log.Chain)
+	for i := range k.block.Touched() {
+		agent, head := k.block.TouchedAt(i)
+		k.state.Agents.Edit(agent).Head = logging.ChainAfter(head, digest)
+	}
 	segment := config.Default().SegmentBytes
 	if k.state.Config != nil {
 		segment = k.state.Config.SegmentBytes
 	}
-	k.state.Log.Advance(block, chain, segment)
+	k.state.Log.Advance(block, digest, segment)
 	k.applying = false
 	k.recorded.Event = nil
 	return Applied{Outcome: outcome, Block: block, Log: &k.state.Log}
@@ -185,6 +189,8 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return about(flows.RevokeGrant(v, decoded[event.RevokeGrant](k, e), &k.out))
 	case event.EscalationDecide:
 		return about(flows.Decide(v, decoded[event.Decide](k, e), e.Principal, &k.out))
+	case event.LogArchive:
+		return about(flows.ArchiveLog(v, decoded[event.ArchiveLog](k, e), &k.out))
 	case event.SharedPut:
 		return flows.PutShared(v, decoded[event.PutShared](k, e), &k.out)
 	case event.SharedDelete:
@@ -204,9 +210,11 @@ func (k *Kernel) decideInternal(e *event.Event) event.Outcome {
 	switch e.Kind {
 	case event.KernelBooted:
 		refusal = k.boot(decoded[config.Config](k, e))
-	case event.LeaderStarted, event.Pulse, event.Checkpoint:
-		// Their record is all there is to them: a term's first commit, time,
-		// and chain values that each node compares with its own.
+	case event.LeaderStarted, event.Pulse:
+		// Their record is all there is to them: a term's first commit, and time.
+	case event.Checkpoint:
+		// Each node compares the chain values with its own (LO-3).
+		flows.TreeHead(k.view(), &k.out)
 	case event.ToolDispatched:
 		refusal = flows.Dispatch(k.view(), decoded[event.Dispatched](k, e), &k.out)
 	case event.ToolResult:
@@ -337,7 +345,7 @@ func (k *Kernel) touch(r bus.Record) {
 	}
 	here := logging.PointerTo(k.state.Log.Position)
 	if row := k.state.Agents.Get(r.Agent); row.LastBlock != here {
-		k.block.Touch(r.Agent, row.LastBlock)
+		k.block.Touch(r.Agent, row.LastBlock, row.Head)
 		k.state.Agents.Edit(r.Agent).LastBlock = here
 	}
 }

@@ -50,6 +50,15 @@ func Fold(s *state.State, raw []byte) error {
 	if s.Config != nil {
 		segment = s.Config.SegmentBytes
 	}
-	s.Log.Advance(raw, block.Chain(), segment)
+	digest := block.Digest()
+	for i := range block.Touched() {
+		agent, _ := block.TouchedAt(i)
+		row := s.Agents.Edit(agent)
+		if row.Head != block.HeadAt(i) {
+			return fmt.Errorf("%w: agent %d's chain value is not the one of the blocks before", ErrFold, agent)
+		}
+		row.Head = logging.ChainAfter(row.Head, digest)
+	}
+	s.Log.Advance(raw, digest, segment)
 	return nil
 }

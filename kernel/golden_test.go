@@ -24,6 +24,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
@@ -43,6 +44,8 @@ func TestRecordKinds(t *testing.T) {
 3 DUPLICATE told 0
 4 KERNEL_BOOTED kept 0
 5 QUARANTINED told 0
+6 TREE_HEAD kept 0
+7 LOG_ARCHIVED kept 0
 10 INTERNED kept 0
 11 RELEASED kept 0
 20 AGENT_DEFINED kept 0
@@ -144,6 +147,8 @@ func samples() []sample {
 		{bus.Duplicate, &event.Again{Index: 300}},
 		{bus.KernelBooted, kernel.BootedBody(kerneltest.Config())},
 		{bus.Quarantine, execution.Empty{}},
+		{bus.TreeHead, &logging.TreeHead{Size: 300, Root: [32]byte{1, 31: 2}}},
+		{bus.LogArchived, &logging.Archived{Segments: 300, Before: 1 << 40}},
 		{bus.Interned, &interning.Gained{Entries: []interning.GainedEntry{
 			{No: 1, Class: interning.Program, Block: 300}, {No: 300, Class: interning.Env, New: true, Body: []byte("\xa0")},
 		}}},
@@ -330,6 +335,7 @@ func TestGoldenEvents(t *testing.T) {
 		{event.EscalationDecide, event.Decide{Escalation: 300, Approve: true, Reason: "why"}},
 		{event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: value.Null, Version: new(uint64)}},
 		{event.SharedDelete, event.DeleteShared{Namespace: "n", Key: "k"}},
+		{event.LogArchive, event.ArchiveLog{Before: 300}},
 		{event.ToolDispatched, event.Dispatched{Agent: 1, Tick: 2, Call: 3, Node: "n1", Term: 4}},
 		{event.ToolResult, event.Result{Agent: 1, Tick: 2, Call: 3, OK: true, Value: value.Null, Code: "c", Message: "m", Millis: 5}},
 	}

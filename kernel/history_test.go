@@ -60,7 +60,7 @@ func TestGoldenHistory(t *testing.T) {
 func TestHistoriesReachEverything(t *testing.T) {
 	kinds := make(map[bus.Kind]int)
 	codes := make(map[failure.Code]int)
-	for seed := range uint64(32) {
+	for seed := range uint64(64) {
 		h := kerneltest.NewHistory(t, 1, 200, kerneltest.NewSeeded(seed))
 		h.Run(300)
 		for _, r := range h.All() {

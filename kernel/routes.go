@@ -43,6 +43,12 @@ var routes = [bus.Last + 1]route{
 	}},
 	bus.Duplicate:  {name: "DUPLICATE", decode: body(event.DecodeAgain)},
 	bus.Quarantine: {name: "QUARANTINED", decode: body(execution.DecodeEmpty)},
+	bus.TreeHead: {name: "TREE_HEAD", decode: body(logging.DecodeTreeHead), apply: func(s *state.State, _ bus.At, _ bus.Record) {
+		s.Log.ApplyTreeHead()
+	}},
+	bus.LogArchived: {name: "LOG_ARCHIVED", decode: body(logging.DecodeArchived), apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Log.ApplyArchived(at.Index, r.Body.(*logging.Archived))
+	}},
 	bus.KernelBooted: {name: "KERNEL_BOOTED", decode: body(decodeConfig), apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Config = &r.Body.(*booted).Config
 	}},

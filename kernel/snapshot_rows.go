@@ -87,7 +87,7 @@ func appendInterned(dst []byte, e *interned) []byte {
 // appendRow writes the section of one agent.
 func appendRow(dst []byte, r *state.Row) []byte {
 	w := cborWriter(dst)
-	w.list(10)
+	w.list(11)
 	w.identity(&r.Identity)
 	w.lifecycle(&r.Lifecycle)
 	w.execution(&r.Execution)
@@ -101,6 +101,7 @@ func appendRow(dst []byte, r *state.Row) []byte {
 	w.list(2)
 	w.int(r.Timer.Deadline)
 	w.uints(r.Timer.ID, r.LastBlock)
+	w.bytes(r.Head[:])
 	return w
 }
 

@@ -28,9 +28,9 @@ func newKibibyte(t testing.TB) *kibibyte {
 	tables := logging.Genesis("default")
 	b.Begin(1, 1, 1, 0)
 	b.Open(logging.Header{Kind: 1, Agent: 1})
-	b.Buf = append(b.Buf, make([]byte, 1024-logging.MinBlockBytes-12-1)...)
+	b.Buf = append(b.Buf, make([]byte, 1024-logging.MinBlockBytes-44-1)...)
 	b.Close()
-	b.Touch(1, 0)
+	b.Touch(1, 0, [32]byte{})
 	raw, _ := b.Seal(tables.Chain)
 	require.Len(t, raw, 1024)
 	return &kibibyte{store: s, raw: raw, tables: tables}

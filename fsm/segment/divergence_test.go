@@ -45,10 +45,10 @@ func variant(before logging.Tables, change string) written {
 		b.Buf = append(b.Buf, body...)
 		b.Close()
 	}
-	b.Touch(3, pointer)
-	raw, after := b.Seal(chain)
+	b.Touch(3, pointer, [32]byte{})
+	raw, digest := b.Seal(chain)
 	tables := before
-	tables.Advance(raw, after, small)
+	tables.Advance(raw, digest, small)
 	return written{raw: append([]byte(nil), raw...), before: before, after: tables}
 }
 

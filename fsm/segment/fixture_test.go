@@ -34,6 +34,7 @@ type source struct {
 	builder logging.Builder
 	tables  logging.Tables
 	last    map[uint32]uint64 // each agent's pointer, as rows hold it
+	heads   map[uint32][32]byte
 	random  *rand.Rand
 	segment uint64
 	index   uint64
@@ -42,7 +43,7 @@ type source struct {
 
 func newSource(seed, segmentBytes uint64) *source {
 	return &source{
-		tables: logging.Genesis("default"), last: map[uint32]uint64{},
+		tables: logging.Genesis("default"), last: map[uint32]uint64{}, heads: map[uint32][32]byte{},
 		random: rand.New(rand.NewPCG(seed, 1)), segment: segmentBytes, body: 120,
 	}
 }
@@ -65,12 +66,16 @@ func (s *source) step() (block []byte, after *logging.Tables) {
 		}
 		s.builder.Close()
 		if h.Agent != 0 {
-			s.builder.Touch(h.Agent, s.last[h.Agent])
+			s.builder.Touch(h.Agent, s.last[h.Agent], s.heads[h.Agent])
 			s.last[h.Agent] = logging.PointerTo(s.tables.Position)
 		}
 	}
-	block, chain := s.builder.Seal(s.tables.Chain)
-	s.tables.Advance(block, chain, s.segment)
+	block, digest := s.builder.Seal(s.tables.Chain)
+	for i := range s.builder.Touched() {
+		agent, head := s.builder.TouchedAt(i)
+		s.heads[agent] = logging.ChainAfter(head, digest)
+	}
+	s.tables.Advance(block, digest, s.segment)
 	return block, &s.tables
 }
 

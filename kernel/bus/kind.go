@@ -13,6 +13,8 @@ const (
 	Duplicate    Kind = 3 // a command that was answered before
 	KernelBooted Kind = 4
 	Quarantine   Kind = 5 // an event that operators keep from running
+	TreeHead     Kind = 6 // the root over all blocks before this one, at every Checkpoint
+	LogArchived  Kind = 7 // sealed segments keep only what living agents need (INV-07)
 
 	// Interned bodies.
 	Interned Kind = 10 // programs, grants, labels, environments gained a user

@@ -124,6 +124,11 @@ type Result struct {
 	Millis  int64     `cbor:"8,keyasint,omitempty"`
 }
 
+// ArchiveLog is the body of LogArchive.
+type ArchiveLog struct {
+	Before uint64 `cbor:"1,keyasint,omitempty" json:"before"` // busSeq: sealed segments that end before it
+}
+
 // Leader is the body of LeaderStarted.
 type Leader struct {
 	Node string `cbor:"1,keyasint"`

@@ -2,6 +2,7 @@ package kerneltest
 
 import (
 	"bytes"
+	"crypto/sha256"
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
@@ -16,6 +17,7 @@ import (
 func (s *Sim) Check() {
 	s.T.Helper()
 	s.CheckChain()
+	s.CheckTree()
 	s.CheckFold()
 	s.CheckCounts()
 	s.CheckBodies()
@@ -49,6 +51,35 @@ func (s *Sim) CheckChain() {
 		require.NoError(s.T, verifier.Feed(raw))
 	}
 	require.Equal(s.T, s.State().Log.Point, verifier.Point())
+}
+
+// CheckTree computes the tree over the log, its heads on record, and each
+// agent's own chain in the plainest way (LO-1).
+func (s *Sim) CheckTree() {
+	s.T.Helper()
+	var tree logging.Tree
+	heads := make(map[uint32][logging.HashBytes]byte)
+	for _, raw := range s.Blocks {
+		block, err := logging.Decode(raw)
+		require.NoError(s.T, err)
+		for i := range block.Touched() {
+			agent, _ := block.TouchedAt(i)
+			require.Equal(s.T, heads[agent], block.HeadAt(i), "agent %d at index %d", agent, block.Index)
+			before, digest := block.HeadAt(i), block.Digest()
+			heads[agent] = sha256.Sum256(append(before[:], digest[:]...))
+		}
+		for _, r := range Decode(s.T, raw) {
+			if head, ok := r.Content.(*logging.TreeHead); ok {
+				require.Equal(s.T, logging.TreeHead{Size: tree.Size(), Root: tree.Root()}, *head)
+			}
+		}
+		tree = tree.Append(block.Digest())
+	}
+	st := s.State()
+	require.Equal(s.T, tree, st.Log.Tree)
+	for no := uint32(1); no <= st.Agents.Len(); no++ {
+		require.Equal(s.T, heads[no], st.Agents.Get(no).Head, "agent %d", no)
+	}
 }
 
 // Restore takes a kernel through a snapshot.
@@ -110,7 +141,7 @@ func Substance(s *state.State) [32]byte {
 	for no := uint32(1); no <= s.Agents.Len(); no++ {
 		_, row := bare.Agents.Append()
 		*row = *s.Agents.Get(no)
-		row.LastBlock = 0
+		row.LastBlock, row.Head = 0, [32]byte{}
 	}
 	return kernel.Digest(&bare)
 }

@@ -256,7 +256,7 @@ func (h *History) result() {
 }
 
 func (h *History) node() {
-	which := h.choose.Pick("node", 4)
+	which := h.choose.Pick("node", 5)
 	if h.plain {
 		which %= 3
 	}
@@ -274,5 +274,8 @@ func (h *History) node() {
 			e.Session = h.session()
 		}
 		h.Quarantine(e)
+	case 4:
+		next := h.State().Log.NextSeq
+		h.command(event.LogArchive, event.ArchiveLog{Before: next / 4 * uint64(h.choose.Pick("before", 6))})
 	}
 }

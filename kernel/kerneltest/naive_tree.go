@@ -181,7 +181,7 @@ func (n *Naive) close(r *request) {
 
 // cancel ends what still runs of a request.
 func (n *Naive) cancel(r *request) {
-	if r.open > 0 || !r.closed && r.parent.state != lifecycle.Waiting {
+	if !r.closed {
 		r.cancelled = true
 		n.cascades = append(n.cascades, cascade{of: r, code: failure.Killed})
 	}

@@ -29,7 +29,10 @@ func (b *Block) Records() Records {
 }
 
 // Chain is the chain value after the block.
-func (b *Block) Chain() [HashBytes]byte { return ChainAfter(b.PrevChain, Digest(b.Raw)) }
+func (b *Block) Chain() [HashBytes]byte { return ChainAfter(b.PrevChain, b.Digest()) }
+
+// Digest of the block.
+func (b *Block) Digest() [HashBytes]byte { return Digest(b.Raw) }
 
 // Touched is the number of agents the block touches.
 func (b *Block) Touched() int { return b.touched.len() }
@@ -37,6 +40,9 @@ func (b *Block) Touched() int { return b.touched.len() }
 // TouchedAt gives the i-th touched agent, ascending by number, and the pointer
 // to its previous block.
 func (b *Block) TouchedAt(i int) (agent uint32, previous uint64) { return b.touched.at(i) }
+
+// HeadAt gives the chain value of the i-th touched agent before this block.
+func (b *Block) HeadAt(i int) [HashBytes]byte { return b.touched.head(i) }
 
 // Previous gives the pointer to an agent's previous block, and whether this
 // block touches the agent at all.

@@ -94,16 +94,24 @@ func (b *Builder) Close() {
 }
 
 // Touch notes that the block concerns an agent whose previous block is at the
-// given pointer (position + 1, 0 = none). Only the first call for an agent in
-// a block counts.
-func (b *Builder) Touch(agent uint32, previous uint64) {
+// given pointer (position + 1, 0 = none), and what its own chain value is before
+// this block. Only the first call for an agent in a block counts.
+func (b *Builder) Touch(agent uint32, previous uint64, head [HashBytes]byte) {
 	if !b.begun || agent == 0 {
 		panic("logging: Touch outside a block or of no agent")
 	}
 	if n := len(b.touched); n > 0 && b.touched[n-1].agent == agent {
 		return
 	}
-	b.touched = append(b.touched, touch{agent: agent, previous: previous})
+	b.touched = append(b.touched, touch{agent: agent, previous: previous, head: head})
+}
+
+// Touched is the number of agents that the block touches, once it is sealed.
+func (b *Builder) Touched() int { return len(b.touched) }
+
+// TouchedAt gives the i-th of them, and its own chain value before the block.
+func (b *Builder) TouchedAt(i int) (agent uint32, head [HashBytes]byte) {
+	return b.touched[i].agent, b.touched[i].head
 }
 
 // Count is the number of records so far.
@@ -115,8 +123,8 @@ func (b *Builder) Len() int { return len(b.Buf) + len(b.touched)*touchedBytes }
 
 // Seal ends the block: it appends the touched list, writes the chain value
 // before the block into it, and the checksum. It returns the block, valid until
-// the next Begin, and the chain value after it.
-func (b *Builder) Seal(prevChain [HashBytes]byte) (block []byte, chain [HashBytes]byte) {
+// the next Begin, and its digest.
+func (b *Builder) Seal(prevChain [HashBytes]byte) (block []byte, digest [HashBytes]byte) {
 	if !b.begun || b.bodyAt != 0 || b.count == 0 {
 		panic("logging: Seal of a block without records or with an open one")
 	}
@@ -133,5 +141,5 @@ func (b *Builder) Seal(prevChain [HashBytes]byte) (block []byte, chain [HashByte
 	copy(block[offsetPrevChain:], prevChain[:])
 	binary.LittleEndian.PutUint32(block[offsetTouched:], uint32(recordsEnd))
 	binary.LittleEndian.PutUint32(block[offsetChecksum:], crc32.Checksum(block[offsetFormat:], castagnoli))
-	return block, ChainAfter(prevChain, Digest(block))
+	return block, Digest(block)
 }

@@ -21,24 +21,24 @@ func TestBlockGoldenBytes(t *testing.T) {
 	assert.EqualValues(t, 2, b.Open(Header{Kind: 300, Agent: 5, Tick: 1 << 40, Step: 2}))
 	b.Buf = append(b.Buf, "x"...)
 	b.Close()
-	b.Touch(5, 129)
-	b.Touch(2, 0)
+	b.Touch(5, 129, [32]byte{1, 31: 2})
+	b.Touch(2, 0, [32]byte{})
 	assert.EqualValues(t, 3, b.Open(Header{Kind: 0xffff, Agent: 2, Tick: 1<<64 - 1, Step: 1<<32 - 1, Cause: 1}))
 	b.Close()
-	block, chain := b.Seal(tables.Chain)
+	block, digest := b.Seal(tables.Chain)
 
 	want := strings.Join([]string{
-		"93000000", "e96df2cc", "00",
+		"d3000000", "b2bd87b3", "00",
 		"0807060504030201", "0300000000000000", "0100000000000000", "03000000", "feffffffffffffff",
 		hex.EncodeToString(tables.Chain[:]), "7b000000",
 		"01" + "00" + "00" + "00" + "00" + "02" + "6576",
 		"ac02" + "05" + "808080808020" + "02" + "00" + "01" + "78",
 		"ffff03" + "02" + "ffffffffffffffffff01" + "ffffffff0f" + "01" + "00",
-		"02000000" + "0000000000000000",
-		"05000000" + "8100000000000000",
+		"02000000" + "0000000000000000" + strings.Repeat("00", 32),
+		"05000000" + "8100000000000000" + "01" + strings.Repeat("00", 30) + "02",
 	}, "")
 	assert.Equal(t, want, hex.EncodeToString(block))
-	assert.Equal(t, "8465625a051b8783d57c6939d8e971bf19bd01cc175dc7a26060409c207070dc", hex.EncodeToString(chain[:]))
+	assert.Equal(t, "6ce6ee0e88f2aaf72a21da41dc3439dabe6aadcb767066e39502a863d88bc5d2", hex.EncodeToString(digest[:]))
 }
 
 // A body's length takes one to three bytes, and is written in front of the body
@@ -70,8 +70,8 @@ func TestTouchKeepsTheFirstPointer(t *testing.T) {
 	b.Begin(1, 1, 1, 0)
 	b.Open(Header{Kind: 1})
 	b.Close()
-	for _, call := range []touch{{9, 90}, {3, 30}, {9, 91}, {1, 10}, {3, 31}, {3, 32}, {9, 92}} {
-		b.Touch(call.agent, call.previous)
+	for _, call := range []touch{{agent: 9, previous: 90}, {agent: 3, previous: 30}, {agent: 9, previous: 91}, {agent: 1, previous: 10}, {agent: 3, previous: 31}, {agent: 3, previous: 32}, {agent: 9, previous: 92}} {
+		b.Touch(call.agent, call.previous, [32]byte{byte(call.previous)})
 	}
 	bound := b.Len()
 	raw, _ := b.Seal([HashBytes]byte{})
@@ -79,9 +79,10 @@ func TestTouchKeepsTheFirstPointer(t *testing.T) {
 	block, err := Decode(raw)
 	require.NoError(t, err)
 	require.Equal(t, 3, block.Touched())
-	for i, want := range []touch{{1, 10}, {3, 30}, {9, 90}} {
+	for i, want := range []touch{{agent: 1, previous: 10}, {agent: 3, previous: 30}, {agent: 9, previous: 90}} {
 		agent, previous := block.TouchedAt(i)
-		assert.Equal(t, want, touch{agent, previous})
+		assert.Equal(t, want, touch{agent: agent, previous: previous})
+		assert.Equal(t, [32]byte{byte(want.previous)}, block.HeadAt(i))
 		found, ok := block.Previous(want.agent)
 		assert.True(t, ok)
 		assert.Equal(t, want.previous, found)
@@ -118,8 +119,8 @@ func TestMisusePanics(t *testing.T) {
 		"cause is itself":     func() { record(begun()).Open(Header{Cause: 1}) },
 		"close before open":   func() { begun().Close() },
 		"close after cutting": func() { b := begun(); b.Open(Header{}); b.Buf = b.Buf[:10]; b.Close() },
-		"touch nobody":        func() { begun().Touch(0, 1) },
-		"touch before begin":  func() { (&Builder{}).Touch(1, 1) },
+		"touch nobody":        func() { begun().Touch(0, 1, [32]byte{}) },
+		"touch before begin":  func() { (&Builder{}).Touch(1, 1, [32]byte{}) },
 		"seal nothing":        func() { begun().Seal([HashBytes]byte{}) },
 		"seal open record":    func() { b := begun(); b.Open(Header{}); b.Seal([HashBytes]byte{}) },
 		"seal twice":          func() { sealed().Seal([HashBytes]byte{}) },
@@ -143,7 +144,7 @@ func fill(b *Builder, chain [HashBytes]byte, index uint64) ([]byte, [HashBytes]b
 		b.Open(Header{Kind: uint16(20 + i), Agent: 100000 + i%2, Tick: 40, Step: i, Cause: max(i, 1) - 1})
 		b.Buf = append(b.Buf, "a body of some thirty bytes, ok"...)
 		b.Close()
-		b.Touch(100000+i%2, 1<<33)
+		b.Touch(100000+i%2, 1<<33, [32]byte{})
 	}
 	return b.Seal(chain)
 }

@@ -11,21 +11,30 @@ type entry struct {
 	body string
 }
 
+// link is where an agent's blocks end: its newest one, and its own chain value.
+type link struct {
+	pointer uint64
+	head    [HashBytes]byte
+}
+
 // write seals one block that continues t, touching every agent named, and
-// advances t. last holds each agent's pointer, as the kernel's rows would.
-func write(b *Builder, t *Tables, index uint64, clock int64, segment uint64, last map[uint32]uint64, entries ...entry) []byte {
+// advances t. last holds what the kernel's rows would.
+func write(b *Builder, t *Tables, index uint64, clock int64, segment uint64, last map[uint32]link, entries ...entry) []byte {
 	b.Begin(index, 1+index/100, t.NextSeq, clock)
 	for _, e := range entries {
 		b.Open(e.Header)
 		b.Buf = append(b.Buf, e.body...)
 		b.Close()
 		if e.Agent != 0 {
-			b.Touch(e.Agent, last[e.Agent])
-			last[e.Agent] = PointerTo(t.Position)
+			b.Touch(e.Agent, last[e.Agent].pointer, last[e.Agent].head)
 		}
 	}
-	block, chain := b.Seal(t.Chain)
-	t.Advance(block, chain, segment)
+	block, digest := b.Seal(t.Chain)
+	for i := range b.Touched() {
+		agent, head := b.TouchedAt(i)
+		last[agent] = link{PointerTo(t.Position), ChainAfter(head, digest)}
+	}
+	t.Advance(block, digest, segment)
 	return append([]byte(nil), block...)
 }
 
@@ -44,7 +53,7 @@ func resealed(raw []byte) []byte {
 func chainOfBlocks(n int, segment uint64) (blocks [][]byte, tables Tables) {
 	var b Builder
 	tables = Genesis("default")
-	last := map[uint32]uint64{}
+	last := map[uint32]link{}
 	for i := range n {
 		agent := uint32(i%5 + 1)
 		entries := []entry{

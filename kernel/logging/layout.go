@@ -25,15 +25,18 @@ import "hash/crc32"
 //	                          lower than the record's own, 0 for the first
 //	                 uvarint  length of the body in bytes
 //	                 bytes    body
-//	     …      …  touched list, to the end of the block; entries of 12 bytes,
+//	     …      …  touched list, to the end of the block; entries of 44 bytes,
 //	               agent numbers strictly ascending:
-//	                 4 bytes  agent number, never 0
-//	                 8 bytes  pointer to that agent's previous block:
-//	                          its position + 1, 0 = none
+//	                  4 bytes  agent number, never 0
+//	                  8 bytes  pointer to that agent's previous block:
+//	                           its position + 1, 0 = none
+//	                 32 bytes  that agent's own chain value before this block
 //
 // A record's busSeq is the first busSeq plus its place in the block. The
 // digest of a block is the SHA-256 of its bytes from offset 8 to the end; the
-// chain value after it is SHA-256(chain before || digest).
+// chain value after it is SHA-256(chain before || digest). An agent has a chain
+// of its own over the blocks that touch it, made in the same way from 32 zero
+// bytes on: so its history can be checked without anybody else's.
 const (
 	offsetLength    = 0
 	offsetChecksum  = 4
@@ -53,7 +56,7 @@ const (
 	formatVersion = 0
 
 	// touchedBytes is the length of one entry of the touched list.
-	touchedBytes = 12
+	touchedBytes = 44
 
 	// minRecordBytes is the shortest record: six uvarints of one byte each.
 	minRecordBytes = 6

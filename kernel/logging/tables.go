@@ -31,6 +31,7 @@ type Point struct {
 type Head struct {
 	FirstIndex uint64
 	FirstSeq   uint64
+	FirstLeaf  uint64 // number of its first block in the log, from 0
 	Start      uint64 // position of its first block
 	ChainIn    [HashBytes]byte
 }
@@ -40,9 +41,14 @@ type Head struct {
 type Segment struct {
 	FirstIndex, LastIndex uint64
 	FirstSeq, LastSeq     uint64
+	FirstLeaf             uint64 // number of its first block in the log, from 0
 	Start                 uint64 // position of its first block
 	Bytes                 uint64 // of its blocks
 	ChainIn, ChainOut     [HashBytes]byte
+
+	// ArchivedAt is the Raft index of the event that moved what no living agent
+	// needs of it to the archive; 0 while the segment is whole (INV-07).
+	ArchivedAt uint64
 }
 
 // End is the position after the segment's last block.
@@ -54,6 +60,8 @@ func (s *Segment) End() uint64 { return s.Start + s.Bytes }
 // too, without disturbing each other.
 type Tables struct {
 	Point
+	Tree   Tree   // over the digests of all blocks
+	Signed uint64 // pointer to the newest block with a tree head, 0 for none
 	Tail   Head
 	Sealed []Segment // shared between copies: never written in place
 }
@@ -67,12 +75,12 @@ func Genesis(kernelID string) Tables {
 	}
 }
 
-// Advance takes a sealed block and the chain value after it into account. The
+// Advance takes a sealed block and its digest into account. The
 // tail is cut at the first block boundary at or after segmentBytes, which the
 // replicated config fixes (1 to MaxSegmentBytes): where a segment ends is a
 // function of the events alone. A block that does not continue the log is a
 // broken invariant and panics.
-func (t *Tables) Advance(block []byte, chain [HashBytes]byte, segmentBytes uint64) {
+func (t *Tables) Advance(block []byte, digest [HashBytes]byte, segmentBytes uint64) {
 	if segmentBytes == 0 || segmentBytes > MaxSegmentBytes {
 		panic("logging: segment size out of range")
 	}
@@ -86,7 +94,8 @@ func (t *Tables) Advance(block []byte, chain [HashBytes]byte, segmentBytes uint6
 	}
 	t.NextSeq += uint64(binary.LittleEndian.Uint32(block[offsetCount:]))
 	t.Position += uint64(len(block))
-	t.Chain = chain
+	t.Chain = ChainAfter(t.Chain, digest)
+	t.Tree = t.Tree.Append(digest)
 	t.LastIndex = index
 	t.LastTerm = binary.LittleEndian.Uint64(block[offsetTerm:])
 	t.LastClockMillis = int64(binary.LittleEndian.Uint64(block[offsetClock:]))
@@ -104,10 +113,11 @@ func (t *Tables) cut() {
 		LastIndex:  t.LastIndex,
 		FirstSeq:   t.Tail.FirstSeq,
 		LastSeq:    t.NextSeq - 1,
+		FirstLeaf:  t.Tail.FirstLeaf,
 		Start:      t.Tail.Start,
 		Bytes:      t.Position - t.Tail.Start,
 		ChainIn:    t.Tail.ChainIn,
 		ChainOut:   t.Chain,
 	})
-	t.Tail = Head{FirstSeq: t.NextSeq, Start: t.Position, ChainIn: t.Chain}
+	t.Tail = Head{FirstSeq: t.NextSeq, FirstLeaf: t.Tree.Size(), Start: t.Position, ChainIn: t.Chain}
 }

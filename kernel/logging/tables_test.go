@@ -76,7 +76,7 @@ func TestCutAtExactlyTheSize(t *testing.T) {
 func TestTablesAreValues(t *testing.T) {
 	var b Builder
 	tables := Genesis("default")
-	last := map[uint32]uint64{}
+	last := map[uint32]link{}
 	for i := range uint64(9) {
 		write(&b, &tables, i+1, 0, 1, last, entry{Header{Kind: 1}, "x"})
 	}
@@ -104,8 +104,8 @@ func TestAdvanceRefusesWhatDoesNotContinue(t *testing.T) {
 			b.Begin(x.LastIndex, 1, x.NextSeq, 0)
 			b.Open(Header{})
 			b.Close()
-			block, chain := b.Seal(x.Chain)
-			x.Advance(block, chain, 100)
+			block, digest := b.Seal(x.Chain)
+			x.Advance(block, digest, 100)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,14 +138,15 @@ func TestTablesSnapshotRoundTrip(t *testing.T) {
 func TestTablesSnapshotGolden(t *testing.T) {
 	_, tables := chainOfBlocks(10, 300)
 	snapshot := tables.AppendSnapshot(nil)
-	require.Len(t, snapshot, tablesFixedBytes+len(tables.Sealed)*entryBytes)
+	require.Len(t, snapshot, tablesFixedBytes+2*HashBytes+len(tables.Sealed)*entryBytes)
 	sum := sha256.Sum256(snapshot)
-	assert.Equal(t, "d613ee33c188cebd0f99003ae3d5bfb71ff4f685a192650ca2c57605d84bf035", hex.EncodeToString(sum[:]))
+	assert.Equal(t, "f1d5cb8415059e89d8eced5106c2a9f88036fe22191dbacf3323e3734d8dd482", hex.EncodeToString(sum[:]))
 	field := func(at int) uint64 { return binary.LittleEndian.Uint64(snapshot[at:]) }
 	assert.Equal(t, []uint64{tables.NextSeq, tables.Position, tables.LastIndex, tables.LastTerm, uint64(tables.LastClockMillis)},
 		[]uint64{field(1), field(9), field(49), field(57), field(65)})
-	assert.Equal(t, []uint64{tables.Tail.FirstIndex, tables.Tail.FirstSeq, tables.Tail.Start}, []uint64{field(73), field(81), field(89)})
-	assert.Equal(t, tables.Sealed[0].Bytes, field(133+40))
+	assert.Equal(t, []uint64{10, tables.Signed, tables.Tail.FirstIndex, tables.Tail.FirstSeq, tables.Tail.FirstLeaf, tables.Tail.Start},
+		[]uint64{field(73), field(145), field(153), field(161), field(169), field(177)})
+	assert.Equal(t, tables.Sealed[0].Bytes, field(221+48))
 }
 
 // Damage of the shape of a snapshot is refused; so is content that contradicts
@@ -192,6 +193,14 @@ func TestTablesSnapshotMalformed(t *testing.T) {
 		"last index":           func(x *Tables) { x.LastIndex = x.Tail.FirstIndex - 1 },
 		"position before tail": func(x *Tables) { x.Position = x.Tail.Start },
 		"busSeq before tail":   func(x *Tables) { x.NextSeq = x.Tail.FirstSeq },
+		"first block's number": func(x *Tables) { x.Sealed[0].FirstLeaf = 1 },
+		"block's number":       func(x *Tables) { x.Sealed[1].FirstLeaf = x.Sealed[0].FirstLeaf },
+		"tail block's number":  func(x *Tables) { x.Tail.FirstLeaf = x.Sealed[len(x.Sealed)-1].FirstLeaf },
+		"blocks missing":       func(x *Tables) { x.Tail.FirstLeaf = x.Tree.Size() + 1 },
+		"tree head ahead":      func(x *Tables) { x.Signed = x.Position + 1 },
+		"archived too early":   func(x *Tables) { x.Sealed[0].ArchivedAt = x.Sealed[0].LastIndex },
+		"archived tomorrow":    func(x *Tables) { x.Sealed[0].ArchivedAt = x.LastIndex + 1 },
+		"archived out of turn": func(x *Tables) { x.Sealed[1].ArchivedAt = x.LastIndex },
 		"empty tail moved":     func(x *Tables) { x.Tail.FirstIndex = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 type touch struct {
 	agent    uint32
 	previous uint64 // pointer
+	head     [HashBytes]byte
 }
 
 // inOrder sorts touches by agent and keeps the first of each agent, in place.
@@ -31,6 +32,7 @@ func appendTouched(dst []byte, touches []touch) []byte {
 	for _, t := range touches {
 		dst = binary.LittleEndian.AppendUint32(dst, t.agent)
 		dst = binary.LittleEndian.AppendUint64(dst, t.previous)
+		dst = append(dst, t.head[:]...)
 	}
 	return dst
 }
@@ -43,6 +45,10 @@ func (l touchedList) len() int { return len(l) / touchedBytes }
 func (l touchedList) at(i int) (agent uint32, previous uint64) {
 	entry := l[i*touchedBytes : (i+1)*touchedBytes]
 	return binary.LittleEndian.Uint32(entry), binary.LittleEndian.Uint64(entry[4:])
+}
+
+func (l touchedList) head(i int) [HashBytes]byte {
+	return [HashBytes]byte(l[i*touchedBytes+12:])
 }
 
 // find searches an agent in the ascending list.

@@ -119,9 +119,9 @@ func TestVerifierChecksPointers(t *testing.T) {
 			var b Builder
 			tables := Genesis("default")
 			v := NewVerifier(tables.Point)
-			last := map[uint32]uint64{}
+			last := map[uint32]link{}
 			require.NoError(t, v.Feed(write(&b, &tables, 1, 0, 1000, last, entry{Header{Agent: 4}, "x"})))
-			last[4] = test.pointer(tables.Position)
+			last[4] = link{pointer: test.pointer(tables.Position)}
 			err := v.Feed(write(&b, &tables, 2, 0, 1000, last, entry{Header{Agent: 4}, "y"}))
 			if test.ok {
 				require.NoError(t, err)

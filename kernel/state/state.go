@@ -31,7 +31,8 @@ type Row struct {
 	Mailbox     mailbox.Row
 	Recovery    recovery.Row
 	Timer       timers.Row
-	LastBlock   uint64 // logging's: pointer to the agent's newest block, 0 for none
+	LastBlock   uint64   // logging's: pointer to the agent's newest block, 0 for none
+	Head        [32]byte // … and the agent's own chain value after it
 }
 
 // State is the whole of a kernel at one index.
@@ -89,6 +90,17 @@ func (s *State) StateOf(no uint32) lifecycle.State {
 		return row.Lifecycle.State
 	}
 	return lifecycle.Defined
+}
+
+// OverAt reports whether the agent was TERMINATED when the event at that index
+// was applied. Nothing leaves TERMINATED, so any later state answers the same.
+func (s *State) OverAt(no uint32, index uint64) bool {
+	row := s.Agents.Get(no)
+	if row == nil || row.Lifecycle.State != lifecycle.Terminated {
+		return false
+	}
+	steps := row.Lifecycle.Recent()
+	return steps[len(steps)-1].Index <= index
 }
 
 // Behind reports whether there is work that the next event will do, whatever

@@ -1,6 +1,8 @@
 package recordjson
 
 import (
+	"encoding/hex"
+
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
@@ -38,6 +40,10 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 		return outcome(b)
 	case *event.Again:
 		return fields{"index": b.Index}
+	case *logging.TreeHead:
+		return fields{"size": b.Size, "root": hex.EncodeToString(b.Root[:])}
+	case *logging.Archived:
+		return fields{"segments": b.Segments, "before": b.Before}
 	case *interning.Gained:
 		return gained(b)
 	case *interning.Lost:

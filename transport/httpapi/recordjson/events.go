@@ -45,6 +45,8 @@ func (v *view) eventBody(e *event.Event) any {
 		return decoded[event.RevokeGrant](e)
 	case event.EscalationDecide:
 		return decoded[event.Decide](e)
+	case event.LogArchive:
+		return decoded[event.ArchiveLog](e)
 	case event.SharedPut:
 		return decoded[event.PutShared](e)
 	case event.SharedDelete:

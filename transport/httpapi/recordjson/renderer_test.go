@@ -88,7 +88,7 @@ func renderOne(t *testing.T, kind bus.Kind, body bus.Body) *api.Record {
 	t.Helper()
 	var b logging.Builder
 	b.Begin(1, 1, 1, 1000)
-	b.Touch(1, 0)
+	b.Touch(1, 0, [32]byte{})
 	b.Open(logging.Header{Kind: uint16(kind), Agent: 1, Tick: 1})
 	b.Buf = body.AppendTo(b.Buf)
 	b.Close()

@@ -14,6 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
@@ -41,6 +42,8 @@ func logSamples() map[bus.Kind]bus.Body {
 		bus.Duplicate:    &event.Again{Index: 7},
 		bus.KernelBooted: booted,
 		bus.Quarantine:   execution.Empty{},
+		bus.TreeHead:     &logging.TreeHead{Size: 300, Root: [32]byte{1}},
+		bus.LogArchived:  &logging.Archived{Segments: 3, Before: 700},
 		bus.Interned: &interning.Gained{Entries: []interning.GainedEntry{
 			{No: 1, Class: interning.Labels, New: true, Body: event.Encode(map[string]string{"team": "red"})},
 			{No: 2, Class: interning.Env, Block: 301},
