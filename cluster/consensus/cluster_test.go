@@ -37,7 +37,8 @@ type node struct {
 	bootstrap []Member
 	disk      *disk
 	snapshots *raft.InmemSnapshotStore
-	wall      atomic.Int64 // how far its clock is off, nanoseconds
+	wall      atomic.Int64  // how far its clock is off, nanoseconds
+	restore   time.Duration // how long a snapshot takes it
 
 	machine *machine
 	port    *port
@@ -101,7 +102,7 @@ func (n *node) address() string { return "host-" + n.id }
 
 // start brings a node up with what it has on disk.
 func (c *trio) start(n *node) {
-	n.machine = &machine{}
+	n.machine = &machine{restore: n.restore}
 	n.port = c.network.join(n.address())
 	config := Config{
 		NodeID: n.id, FSM: n.machine, Snapshots: n.snapshots,

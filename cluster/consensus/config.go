@@ -80,6 +80,10 @@ type Config struct {
 	Crash CrashDetector
 	// Leadership may be nil: then nothing follows from leading.
 	Leadership Leadership
+	// MayVote is asked about a learner whose log is long enough, before it becomes
+	// a voter: nil when it has all else that a voter must have. A *Refusal is told
+	// as it is, any other error as NotCaughtUp. Nil asks nothing more.
+	MayVote func(ctx context.Context, learner Member) error
 
 	// Bootstrap lists all members of a new cluster, the same on every node; nil
 	// for a node that joins one. A store with state ignores it.

@@ -104,6 +104,7 @@ func (g *Group) startRaft(notify chan<- bool) error {
 	if err != nil {
 		return fmt.Errorf("start raft: %w", err)
 	}
+	g.transport.speakFor(g.raft, c.NodeID)
 	return nil
 }
 

@@ -18,6 +18,7 @@ type machine struct {
 	last    uint64
 	gate    chan struct{} // when set, every batch waits for it
 	slow    time.Duration // per entry
+	restore time.Duration // of a snapshot
 }
 
 type line struct {
@@ -99,6 +100,7 @@ func (m *machine) Restore(r io.ReadCloser) error {
 	if err := json.NewDecoder(r).Decode(&s); err != nil {
 		return fmt.Errorf("read snapshot: %w", err)
 	}
+	time.Sleep(m.restore)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.history, m.last = s.History, s.Last

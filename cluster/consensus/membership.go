@@ -2,6 +2,7 @@ package consensus
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/hashicorp/raft"
@@ -43,9 +44,10 @@ func (g *Group) AddLearner(ctx context.Context, id, address string) error {
 	})
 }
 
-// Promote makes a learner a voter once its log is nearly as long as ours;
-// NotCaughtUp before. The library would do it at once, and a voter that is far
-// behind holds up every majority it is needed for.
+// Promote makes a learner a voter once its log is nearly as long as ours and
+// Config.MayVote has nothing against it; NotCaughtUp before. The library would do
+// it at once, and a voter that is far behind holds up every majority it is needed
+// for.
 func (g *Group) Promote(ctx context.Context, id string) error {
 	members := g.Members()
 	i := slices.IndexFunc(members, func(m Member) bool { return m.ID == id })
@@ -62,9 +64,24 @@ func (g *Group) Promote(ctx context.Context, id string) error {
 	if commit := g.raft.CommitIndex(); last+g.config.Limits.LearnerLag < commit {
 		return refusal(NotCaughtUp, "%s has %d of %d entries", id, last, commit)
 	}
+	if err := g.mayVote(ctx, members[i]); err != nil {
+		return err
+	}
 	return g.awaitFuture(ctx, func() raft.Future {
 		return g.raft.AddVoter(raft.ServerID(id), raft.ServerAddress(members[i].Address), 0, g.config.Timing.Transport)
 	})
+}
+
+func (g *Group) mayVote(ctx context.Context, learner Member) error {
+	if g.config.MayVote == nil {
+		return nil
+	}
+	err := g.config.MayVote(ctx, learner)
+	var no *Refusal
+	if err == nil || errors.As(err, &no) {
+		return err
+	}
+	return refusal(NotCaughtUp, "%s: %v", learner.ID, err)
 }
 
 // Remove takes a node out of the group. Its data must not come back under the

@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -46,6 +47,39 @@ func TestGrowAndShrink(t *testing.T) {
 		next := c.leader(leader)
 		require.Len(t, next.group().voters(), 3)
 		require.Equal(t, Applied, next.group().Propose(ctx, []byte("after")).Verdict)
+	})
+}
+
+// A learner with the whole log becomes no voter while it lacks what else a voter
+// must have; whoever asks is told what that is (LO-2).
+func TestPromotionWaitsForMoreThanTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lacks := errors.New("it lacks history below busSeq 17")
+		var asked []Member
+		c := newCluster(t, 3, func(c *Config) {
+			c.MayVote = func(_ context.Context, learner Member) error {
+				asked = append(asked, learner)
+				return lacks
+			}
+		})
+		ctx := t.Context()
+		leader := c.leader()
+		joiner := c.add("d", nil)
+		require.NoError(t, leader.group().AddLearner(ctx, "d", joiner.address()))
+		require.Eventually(t, func() bool { return joiner.group().Status().LastIndex == leader.group().Status().LastIndex }, time.Minute, time.Millisecond)
+		err := leader.group().Promote(ctx, "d")
+		requireCode(t, NotCaughtUp, err)
+		require.ErrorContains(t, err, "d: it lacks history below busSeq 17")
+		require.Equal(t, []Member{{ID: "d", Address: joiner.address()}}, asked)
+		require.Len(t, leader.group().voters(), 3)
+
+		lacks = refusal(Unreachable, "it does not answer")
+		require.Same(t, lacks, leader.group().Promote(ctx, "d"))
+		lacks = nil
+		require.NoError(t, leader.group().Promote(ctx, "d"))
+		require.Len(t, leader.group().voters(), 4)
+		require.NoError(t, leader.group().Promote(ctx, "d"))
+		require.Len(t, asked, 3, "of a voter nobody asks")
 	})
 }
 

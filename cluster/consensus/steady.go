@@ -1,7 +1,10 @@
 package consensus
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -17,10 +20,12 @@ import (
 // the handler, heartbeats take the main loop like everything else.
 //
 // The price: a follower answers a heartbeat only when its disk has finished
-// what it is writing. Hence the long lease (Timing.Lease).
+// what it is writing. Hence the long lease (Timing.Lease). A snapshot would take
+// longer than any lease: see install.go.
 type steadyTransport struct {
 	*raft.NetworkTransport // pre-vote and Close come with it
 	requests               chan raft.RPC
+	library                atomic.Pointer[library]
 	done                   chan struct{}
 	once                   sync.Once
 	work                   sync.WaitGroup
@@ -44,13 +49,43 @@ func (t *steadyTransport) SetHeartbeatHandler(func(raft.RPC)) {}
 // Consumer is where the library takes its requests from.
 func (t *steadyTransport) Consumer() <-chan raft.RPC { return t.requests }
 
+// request is one that waits for the library, with what is to be known about it
+// when it installs a snapshot.
+type request struct {
+	raft.RPC
+	install *install
+}
+
+// forward hands requests to the library, in the order in which they came. One
+// waits for each stream at most.
 func (t *steadyTransport) forward() {
+	var waiting []request
+	var current *install // what the library has taken, until it has answered
 	for {
+		if current.isOver() {
+			current = nil
+		}
+		var next chan<- raft.RPC
+		var first request
+		var again <-chan time.Time
+		if current != nil {
+			waiting = t.answerBeats(waiting, current)
+		}
+		if len(waiting) > 0 {
+			next, first = t.requests, waiting[0]
+			if current != nil {
+				again = time.After(beatAgain)
+			}
+		}
 		select {
 		case rpc := <-t.NetworkTransport.Consumer():
-			if !t.put(rpc) {
-				return
+			waiting = append(waiting, t.watchInstall(rpc))
+		case next <- first.RPC:
+			waiting = slices.Delete(waiting, 0, 1)
+			if first.install != nil {
+				current = first.install
 			}
+		case <-again:
 		case <-t.done:
 			return
 		}
