@@ -1,10 +1,15 @@
 // Package raftstream carries what nodes say to each other: the Raft library's
-// streams, and small questions between peers, over one TCP port.
+// streams, small questions between peers, and the history that a node fetches
+// from others, over one TCP port.
 //
 // Who calls it, in which order: the node calls Listen once; for every kernel
 // it hosts, Endpoint.Kernel; hands Kernel.Layer to that kernel's Raft group,
-// registers a handler at Kernel.Peers, and asks other nodes through it. It
-// closes a kernel when its group has stopped, and the endpoint last.
+// registers handlers at Kernel.Peers and Kernel.History, and asks other nodes
+// through them. It closes a kernel when its group has stopped, and the endpoint
+// last.
+//
+// The three never share a connection. What is urgent does not wait behind what is
+// large: a heartbeat behind a question, or either behind a mebibyte of history.
 //
 // A stream begins with a handshake (hello.go): who is calling, which cluster,
 // which kernel, and which kind of stream. It is answered with "ok" or with a

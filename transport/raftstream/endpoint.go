@@ -198,7 +198,7 @@ func (e *Endpoint) judge(conn net.Conn) (hello, *Kernel, RefusalCode) {
 		return h, nil, noAnswer
 	case h.cluster != e.options.ClusterID:
 		return h, nil, WrongCluster
-	case h.kind != StreamRaft && h.kind != StreamPeer:
+	case h.kind < StreamRaft || h.kind > StreamHistory:
 		return h, nil, UnknownKind
 	}
 	e.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Frames on a stream of kind StreamPeer, numbers big-endian:
+// Frames on streams of kind StreamPeer and StreamHistory, numbers big-endian:
 //
 //	request: length[4] kind[1] timeoutMillis[4] body
 //	answer:  length[4] status[1] body
@@ -45,9 +45,9 @@ func appendRequest(out []byte, kind byte, timeoutMillis uint32, body []byte) []b
 	return append(out, body...)
 }
 
-func appendAnswer(out []byte, status byte, body []byte) []byte {
-	out = binary.BigEndian.AppendUint32(out, uint32(answerHead+len(body)))
-	return append(append(out, status), body...)
+// answerHeader is what stands before an answer's body.
+func answerHeader(out []byte, status byte, body []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(out, uint32(answerHead+len(body))), status)
 }
 
 // readLength reads a frame's length and checks its bounds before a byte of
@@ -57,7 +57,12 @@ func readLength(r io.Reader, smallest, largest int) (int, error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return 0, err
 	}
-	length := binary.BigEndian.Uint32(head[:])
+	return frameLength(head[:], smallest, largest)
+}
+
+// frameLength checks the length that a frame begins with.
+func frameLength(head []byte, smallest, largest int) (int, error) {
+	length := binary.BigEndian.Uint32(head)
 	if uint64(length) > uint64(smallest+largest) {
 		return 0, fmt.Errorf("%d bytes: %w", length, ErrFrameTooLarge)
 	}

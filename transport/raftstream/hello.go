@@ -17,8 +17,9 @@ type StreamKind byte
 
 // The kinds of streams. Numbers are part of the protocol: append only.
 const (
-	StreamRaft StreamKind = 1 // the Raft library's own protocol
-	StreamPeer StreamKind = 2 // requests and answers, see frame.go
+	StreamRaft    StreamKind = 1 // the Raft library's own protocol
+	StreamPeer    StreamKind = 2 // requests and answers, see frame.go
+	StreamHistory StreamKind = 3 // the same, for what is large and can wait
 )
 
 // hello opens a stream.

@@ -16,6 +16,7 @@ type Kernel struct {
 	cancel   context.CancelFunc
 	layer    *layer
 	peers    *Peers
+	history  *Peers
 	work     sync.WaitGroup
 
 	mu     sync.Mutex // guards closed, and work against starting while it is waited for
@@ -26,7 +27,9 @@ func newKernel(e *Endpoint, id string) *Kernel {
 	k := &Kernel{endpoint: e, id: id}
 	k.ctx, k.cancel = context.WithCancel(e.ctx)
 	k.layer = &layer{kernel: k, incoming: make(chan net.Conn), done: make(chan struct{})}
-	k.peers = &Peers{kernel: k, idle: make(map[string]*idlePeer)}
+	limits := e.options.Limits
+	k.peers = newPeers(k, StreamPeer, limits.ConnsPerPeer)
+	k.history = newPeers(k, StreamHistory, limits.HistoryConns)
 	return k
 }
 
@@ -37,6 +40,10 @@ func (k *Kernel) Layer() raft.StreamLayer { return k.layer }
 // Peers asks other nodes and answers them.
 func (k *Kernel) Peers() *Peers { return k.peers }
 
+// History asks other nodes for history and gives it to them, over streams of
+// their own: a small question, or a heartbeat, never waits behind a large answer.
+func (k *Kernel) History() *Peers { return k.history }
+
 // Close ends every stream of this kernel and frees its id on the endpoint.
 func (k *Kernel) Close() error {
 	k.mu.Lock()
@@ -45,6 +52,7 @@ func (k *Kernel) Close() error {
 	k.cancel()
 	_ = k.layer.Close()
 	k.peers.streams.close()
+	k.history.streams.close()
 	k.work.Wait()
 	k.endpoint.mu.Lock()
 	defer k.endpoint.mu.Unlock()
@@ -73,13 +81,17 @@ func (k *Kernel) take(conn net.Conn, h hello) {
 		return
 	}
 	defer k.work.Done()
-	if h.kind == StreamRaft {
+	peers := k.peers
+	switch h.kind {
+	case StreamRaft:
 		if s := k.layer.streams.add(conn, h.node, free); s != nil {
 			k.layer.offer(s)
 		}
 		return
+	case StreamHistory:
+		peers = k.history
 	}
-	if s := k.peers.streams.add(conn, h.node, free); s != nil {
-		k.peers.serve(s)
+	if s := peers.streams.add(conn, h.node, free); s != nil {
+		peers.serve(s)
 	}
 }

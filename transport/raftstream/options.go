@@ -21,6 +21,7 @@ type Limits struct {
 	Streams      int           // accepted streams that are open; 1024
 	FrameBytes   int           // one peer request or answer; 1 MiB
 	ConnsPerPeer int           // calls under way to one address; 8
+	HistoryConns int           // the same, for history; 2
 	Call         time.Duration // a call whose context has no deadline; 5 s
 	Idle         time.Duration // an unused peer stream; 10 min
 }
@@ -31,6 +32,7 @@ func (l Limits) withDefaults() Limits {
 	fill(&l.Streams, 1024)
 	fill(&l.FrameBytes, 1<<20)
 	fill(&l.ConnsPerPeer, 8)
+	fill(&l.HistoryConns, 2)
 	fill(&l.Call, 5*time.Second)
 	fill(&l.Idle, 10*time.Minute)
 	return l

@@ -19,6 +19,11 @@ import (
 // one call, so it must be idempotent.
 type Handler func(ctx context.Context, from string, kind byte, body []byte) ([]byte, error)
 
+// Answerer is a Handler that may append its answer to room, which is empty and
+// belongs to the stream: large answers need no memory of their own then. On
+// streams for history it has room for the largest answer, elsewhere none.
+type Answerer func(ctx context.Context, from string, kind byte, body, room []byte) ([]byte, error)
+
 // RemoteError is the answer of a handler that failed, or of a node that has no
 // handler (yet).
 type RemoteError struct{ Message string }
@@ -29,8 +34,10 @@ func (e *RemoteError) Error() string { return "peer answered: " + e.Message }
 // next call.
 type Peers struct {
 	kernel  *Kernel
+	kind    StreamKind
+	conns   int       // calls under way to one address
 	streams streamSet // both directions
-	handler atomic.Pointer[Handler]
+	handler atomic.Pointer[Answerer]
 
 	mu   sync.Mutex // guards idle
 	idle map[string]*idlePeer
@@ -44,15 +51,31 @@ type idlePeer struct {
 	streams []*stream
 }
 
+func newPeers(k *Kernel, kind StreamKind, conns int) *Peers {
+	return &Peers{kernel: k, kind: kind, conns: conns, idle: make(map[string]*idlePeer)}
+}
+
 // Handle registers the one handler. Before that, requests are answered with a
 // RemoteError.
-func (p *Peers) Handle(h Handler) { p.handler.Store(&h) }
+func (p *Peers) Handle(h Handler) {
+	p.Answer(func(ctx context.Context, from string, kind byte, body, _ []byte) ([]byte, error) {
+		return h(ctx, from, kind, body)
+	})
+}
+
+// Answer registers the one handler, in place of Handle.
+func (p *Peers) Answer(h Answerer) { p.handler.Store(&h) }
 
 // Call sends a request and waits for its answer, at most until the context
 // ends, or Limits.Call when it has no deadline. Errors: the context's, Refused,
 // RemoteError, ErrFrameTooLarge, or the network's. A request that met a reused
 // stream which the other side had already closed is sent once more.
 func (p *Peers) Call(ctx context.Context, address string, kind byte, body []byte) ([]byte, error) {
+	return p.CallInto(ctx, address, kind, body, nil)
+}
+
+// CallInto is Call whose answer lies in room when it fits there.
+func (p *Peers) CallInto(ctx context.Context, address string, kind byte, body, room []byte) ([]byte, error) {
 	limits := p.kernel.endpoint.options.Limits
 	if len(body) > limits.FrameBytes {
 		return nil, fmt.Errorf("request of %d bytes: %w", len(body), ErrFrameTooLarge)
@@ -77,7 +100,7 @@ func (p *Peers) Call(ctx context.Context, address string, kind byte, body []byte
 		if err != nil {
 			return nil, err
 		}
-		out, err := p.exchange(ctx, s, kind, body)
+		out, err := p.exchange(ctx, s, kind, body, room)
 		var remote *RemoteError
 		if err == nil || errors.As(err, &remote) {
 			p.keep(peer, s)
@@ -98,7 +121,7 @@ func (p *Peers) hold(address string) *idlePeer {
 	defer p.mu.Unlock()
 	peer := p.idle[address]
 	if peer == nil {
-		peer = &idlePeer{room: make(chan struct{}, p.kernel.endpoint.options.Limits.ConnsPerPeer)}
+		peer = &idlePeer{room: make(chan struct{}, p.conns)}
 		p.idle[address] = peer
 	}
 	peer.users++
@@ -124,7 +147,7 @@ func (p *Peers) stream(ctx context.Context, address string, peer *idlePeer) (s *
 	if s != nil {
 		return s, true, nil
 	}
-	conn, node, err := p.kernel.dial(ctx, address, StreamPeer)
+	conn, node, err := p.kernel.dial(ctx, address, p.kind)
 	if err != nil {
 		return nil, false, err
 	}
@@ -141,7 +164,7 @@ func (p *Peers) keep(peer *idlePeer, s *stream) {
 }
 
 // exchange is one request and one answer on a stream of our own.
-func (p *Peers) exchange(ctx context.Context, s *stream, kind byte, body []byte) ([]byte, error) {
+func (p *Peers) exchange(ctx context.Context, s *stream, kind byte, body, room []byte) ([]byte, error) {
 	deadline, _ := ctx.Deadline()
 	stop := context.AfterFunc(ctx, func() { _ = s.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
@@ -151,26 +174,41 @@ func (p *Peers) exchange(ctx context.Context, s *stream, kind byte, body []byte)
 	if _, err := s.Write(request); err != nil {
 		return nil, err
 	}
-	length, err := readLength(s, answerHead, p.kernel.endpoint.options.Limits.FrameBytes)
+	status, answer, err := p.receive(s, room)
 	if err != nil {
-		return nil, err
-	}
-	answer := make([]byte, length)
-	if _, err := io.ReadFull(s, answer); err != nil {
 		return nil, err
 	}
 	if !stop() || !time.Now().Before(deadline) {
 		return nil, context.DeadlineExceeded // and the stream cannot be reused
 	}
-	switch answer[0] {
+	switch status {
 	case statusOK:
-		return answer[answerHead:], nil
+		return answer, nil
 	case statusError:
-		return nil, &RemoteError{Message: string(answer[answerHead:])}
+		return nil, &RemoteError{Message: string(answer)}
 	case statusNoHandler:
 		return nil, &RemoteError{Message: "nobody answers peers here"}
 	}
-	return nil, fmt.Errorf("status %d: %w", answer[0], errMalformed)
+	return nil, fmt.Errorf("status %d: %w", status, errMalformed)
+}
+
+// receive reads a whole answer, its body into room when it fits there.
+func (p *Peers) receive(s *stream, room []byte) (status byte, body []byte, err error) {
+	var head [lengthBytes + answerHead]byte
+	if _, err := io.ReadFull(s, head[:]); err != nil {
+		return 0, nil, err
+	}
+	length, err := frameLength(head[:], answerHead, p.kernel.endpoint.options.Limits.FrameBytes)
+	if err != nil {
+		return 0, nil, err
+	}
+	length -= answerHead
+	if cap(room) < length {
+		room = make([]byte, length)
+	}
+	body = room[:length]
+	_, err = io.ReadFull(s, body)
+	return head[lengthBytes], body, err
 }
 
 // hungUp tells that the other side had closed the stream before it answered.
