@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"sort"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
@@ -24,6 +25,8 @@ func (s *Store) Resume(t logging.Tables) error {
 	case closed:
 		return ErrClosed
 	}
+	s.repair.Lock()
+	defer s.repair.Unlock()
 	s.files.Lock()
 	defer s.files.Unlock()
 	found, err := s.verifyTail(&t)
@@ -37,7 +40,9 @@ func (s *Store) Resume(t logging.Tables) error {
 	if err := s.syncFrom(t.Tail.Start, tail); err != nil {
 		return errors.Join(err, tail.Close())
 	}
-	s.install(&t, tail, found)
+	if err := s.install(&t, tail, found); err != nil {
+		return errors.Join(err, tail.Close())
+	}
 	s.rest = &rest{file: tail, size: size}
 	s.setComparing(true)
 	if size <= tail.offset(t.Position) {
@@ -49,13 +54,18 @@ func (s *Store) Resume(t logging.Tables) error {
 // Reset goes on where a snapshot from the leader ends, from any state of the
 // store, on the goroutine that appends. Whatever the files hold beyond is
 // removed, and so is what contradicts the manifest. Where the log before is not
-// here, or not intact, history begins at the snapshot: *HistoryBehindError below.
+// here, or not intact, history begins at the snapshot: *HistoryBehindError below,
+// until what Missing names has been fetched. The sound beginning of a file that is
+// no longer whole counts as fetched.
 func (s *Store) Reset(t logging.Tables) error {
 	if err := s.drain(); err != nil {
 		return err
 	}
+	s.repair.Lock()
+	defer s.repair.Unlock()
 	s.files.Lock()
 	defer s.files.Unlock()
+	s.dropPartial()
 	found, err := s.verifyTail(&t)
 	if err != nil {
 		if !aboutContent(err) {
@@ -72,6 +82,11 @@ func (s *Store) Reset(t logging.Tables) error {
 		if err := s.markGap(&t); err != nil {
 			return s.fail(err)
 		}
+		if !found.usable {
+			if err := s.dir.setAside(t.Tail.Start); err != nil {
+				return s.fail(err)
+			}
+		}
 	}
 	tail, size, err := s.openTail(&t, found)
 	if err == nil && size > tail.offset(t.Position) {
@@ -87,7 +102,9 @@ func (s *Store) Reset(t logging.Tables) error {
 			return s.fail(fmt.Errorf("close segment: %w", err))
 		}
 	}
-	s.install(&t, tail, found)
+	if err := s.install(&t, tail, found); err != nil {
+		return s.fail(err)
+	}
 	s.rest = nil
 	s.setComparing(false)
 	return nil
@@ -114,7 +131,7 @@ func (s *Store) withdraw(t *logging.Tables) {
 	defer s.mu.Unlock()
 	s.epoch++
 	s.published = bound{position: t.Position, seq: t.NextSeq}
-	s.floor = s.published
+	s.floor = t.Point
 }
 
 // aboutContent tells what the files hold from a failure to read them.
@@ -126,9 +143,21 @@ func aboutContent(err error) bool {
 }
 
 // dropBeyond removes the files after the tail, and those that the manifest does
-// not know or knows to be different.
+// not know or knows to be different. A segment of the manifest that is not whole
+// is set aside for the sake of its beginning.
 func (s *Store) dropBeyond(t *logging.Tables) error {
-	_, err := s.dir.remove(func(start uint64) bool {
+	starts, err := s.dir.starts(segmentSuffix)
+	if err != nil {
+		return err
+	}
+	for _, start := range starts {
+		if entry, ok := sealedAt(t.Sealed, start); ok && !s.intact(&entry) {
+			if err := s.dir.setAside(start); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = s.dir.remove(func(start uint64) bool {
 		if start >= t.Tail.Start {
 			return start > t.Tail.Start
 		}
@@ -164,15 +193,22 @@ func (s *Store) openTail(t *logging.Tables, found tailFound) (*tailFile, int64, 
 	return tail, tail.offset(found.begin.Position), nil
 }
 
-// install makes the tables the end of the log. Called with files held.
-func (s *Store) install(t *logging.Tables, tail *tailFile, found tailFound) {
-	floor := s.floorOf(t, found.begin)
+// install makes the tables the end of the log. Called with repair and files held.
+func (s *Store) install(t *logging.Tables, tail *tailFile, found tailFound) error {
+	floor := s.floorOf(t.Sealed, found.begin)
+	if floor.NextSeq > 1 {
+		s.log.Warn("history is incomplete", "from", floor.NextSeq, "position", floor.Position)
+	}
+	bad, err := s.sweep(t, &floor)
+	if err != nil {
+		return err
+	}
 	s.tail = tail
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.end = *t
 	s.published = bound{position: t.Position, seq: t.NextSeq}
-	s.floor = floor
+	s.floor, s.bad = floor, bad
 	s.written, s.synced, s.wanted = t.Position, t.Position, 0
 	s.memory.waiting, s.memory.buffered = nil, 0
 	segment := newLive(t.Tail)
@@ -182,25 +218,23 @@ func (s *Store) install(t *logging.Tables, tail *tailFile, found tailFound) {
 		s.phase = ready
 	}
 	s.wake()
+	return nil
 }
 
-// floorOf is where the unbroken history that is here begins: going back from the
-// tail as far as every segment is there in its full length.
-func (s *Store) floorOf(t *logging.Tables, begin logging.Point) bound {
-	floor := bound{position: begin.Position, seq: begin.NextSeq}
-	for i := len(t.Sealed) - 1; i >= 0; i-- {
-		entry := &t.Sealed[i]
-		if floor.position != entry.End() || !s.intact(entry) {
+// floorOf goes back from a point as far as every segment is there in its full
+// length: where the unbroken history that is here begins.
+func (s *Store) floorOf(sealed []logging.Segment, floor logging.Point) logging.Point {
+	i := sort.Search(len(sealed), func(i int) bool { return sealed[i].Start >= floor.Position })
+	for i--; i >= 0; i-- {
+		entry := &sealed[i]
+		if floor.Position != entry.End() || !s.intact(entry) {
 			break
 		}
 		from, err := s.dir.begin(s.options.Owner, headOfSegment(entry))
-		if err != nil || from.Position > entry.End() {
+		if err != nil || from.Position >= entry.End() {
 			break
 		}
-		floor = bound{position: from.Position, seq: from.NextSeq}
-	}
-	if floor.seq > 1 {
-		s.log.Warn("history is incomplete", "from", floor.seq, "position", floor.position)
+		floor = from
 	}
 	return floor
 }

@@ -40,7 +40,7 @@ func (r *reader) agentBlock(agent uint32, position uint64) (logging.Block, uint6
 	}
 	previous, touched := b.Previous(agent)
 	if !touched || previous > position {
-		return logging.Block{}, 0, r.corrupt(position, errStray)
+		return logging.Block{}, 0, r.stray(position, errStray)
 	}
 	return b, previous, nil
 }
@@ -61,8 +61,8 @@ func (s *Store) AgentHistory(agent uint32, last, fromSeq uint64, visit Visit) er
 	switch {
 	case err != nil:
 		return err
-	case fromSeq < floor.seq:
-		return &HistoryBehindError{FirstSeq: floor.seq}
+	case fromSeq < floor.NextSeq:
+		return &HistoryBehindError{FirstSeq: floor.NextSeq}
 	case last > end.position:
 		return &AheadError{NextSeq: end.seq}
 	}
@@ -74,10 +74,10 @@ func (s *Store) AgentHistory(agent uint32, last, fromSeq uint64, visit Visit) er
 	}
 	for i := 0; older && i < len(sealed) && sealed[i].Start < min(boundary, last); i++ {
 		entry := sealed[i]
-		if entry.LastSeq < fromSeq || entry.End() <= floor.position {
+		if entry.LastSeq < fromSeq || entry.End() <= floor.Position {
 			continue
 		}
-		x, err := s.indexes.get(s.dir, entry, floor.position)
+		x, err := s.indexOf(entry, floor.Position)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,9 @@ const (
 	segmentSuffix = ".seg"
 	indexSuffix   = ".idx"
 	gapSuffix     = ".gap"
-	partialSuffix = ".tmp"
+	partSuffix    = ".part"
+	badSuffix     = ".bad"
+	tempSuffix    = ".tmp"
 )
 
 // directory is where the files lie.
@@ -56,7 +58,7 @@ func (d directory) remove(drop func(start uint64) bool) (removed int, err error)
 	// The sidecars go first: a marker or index without its segment is harmless,
 	// a segment without its gap marker would claim bytes it does not have. The
 	// gap marker therefore goes after the segment.
-	for _, suffix := range []string{indexSuffix, segmentSuffix, gapSuffix} {
+	for _, suffix := range []string{indexSuffix, segmentSuffix, gapSuffix, badSuffix} {
 		starts, err := d.starts(suffix)
 		if err != nil {
 			return removed, err
@@ -77,9 +79,31 @@ func (d directory) remove(drop func(start uint64) bool) (removed int, err error)
 	return 0, nil
 }
 
-// removePartial deletes what an interrupted replace left behind.
-func (d directory) removePartial() error {
-	names, err := filepath.Glob(filepath.Join(string(d), "*"+partialSuffix))
+// removeFile deletes a file that may not be there.
+func (d directory) removeFile(start uint64, suffix string) error {
+	if err := os.Remove(d.path(start, suffix)); err != nil && !notExist(err) {
+		return fmt.Errorf("remove from execution log: %w", err)
+	}
+	return nil
+}
+
+// setAside makes a segment file that is not whole the beginning of its download,
+// unless there is one. Its name is durable with the directory's next fsync; until
+// then either name is as good.
+func (d directory) setAside(start uint64) error {
+	part := d.path(start, partSuffix)
+	if _, err := os.Lstat(part); !notExist(err) {
+		return err
+	}
+	if err := os.Rename(d.path(start, segmentSuffix), part); err != nil && !notExist(err) {
+		return fmt.Errorf("set segment aside: %w", err)
+	}
+	return nil
+}
+
+// removeTemporary deletes what an interrupted replace left behind.
+func (d directory) removeTemporary() error {
+	names, err := filepath.Glob(filepath.Join(string(d), "*"+tempSuffix))
 	if err != nil {
 		return err
 	}
@@ -94,7 +118,7 @@ func (d directory) removePartial() error {
 // replace writes a whole file durably: after a crash it is there as it was
 // before, or as given.
 func (d directory) replace(path string, content []byte) error {
-	f, err := os.CreateTemp(string(d), filepath.Base(path)+".*"+partialSuffix)
+	f, err := os.CreateTemp(string(d), filepath.Base(path)+".*"+tempSuffix)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}

@@ -19,11 +19,15 @@
 //  5. Reset(tables), when a snapshot from the leader replaced the state.
 //  6. Close, after the last Append.
 //
-// ReadFrom, BlockAt, AgentBlocks, AgentHistory, Grown, Status and Sync may be
-// called from any goroutine at any time after step 2. They never wait for an
+// ReadFrom, BlockAt, AgentBlocks, AgentHistory, Serve, Grown, Status and Sync may
+// be called from any goroutine at any time after step 2. They never wait for an
 // Append nor an Append for them, apart from a lock that is held for the length
 // of a few instructions: what is not in a file yet is read where it lies in
 // memory.
+//
+// Missing, Have, Accept and Complete fetch history (below). They may be called from
+// any goroutine too; one at a time does something. No Append waits for them. Reset
+// and Close wait for the one that is under way.
 //
 // Whatever Append, Sync or Close answers as an error, other than the context's
 // own, is final: nothing is appended after it, and the node must stop. A failed
@@ -52,7 +56,8 @@
 //   - Below the snapshot's position nothing can be derived again locally. The part
 //     of the tail segment up to there is verified by Resume, chain included; in
 //     sealed segments every read verifies the block it reads. Damage there is a
-//     *CorruptError, never a wrong answer.
+//     *CorruptError that names file and offset, never a wrong answer; see below for
+//     how it is healed.
 //   - Cutting removes later files first, newest first, then truncates: a crash in
 //     between leaves a shorter log, which is as good.
 //   - Rollover happens where the tables say, in the flusher: the full segment is
@@ -67,9 +72,40 @@
 // After Reset the log may begin in the middle. A marker file (.gap) beside the
 // tail segment says from where the segment holds blocks; the bytes before it in
 // the file mean nothing, and the file is a sparse one, so that once they are filled
-// in it is byte-identical again. Reads below the first block from which on
-// everything is here answer *HistoryBehindError. Sealed segments that match the
+// in it is byte-identical again. Reads below the floor, the first block from which
+// on everything is here, answer *HistoryBehindError. Sealed segments that match the
 // manifest stay on disk although they are not read meanwhile.
+//
+// Missing names the piece to fetch next: the newest sealed segment that was found
+// damaged, or what lies right below the floor. Its bytes go into a file of their
+// own (.part), which looks as the segment file does, and are verified as they
+// come. That they continue each other they prove themselves; that they are the
+// right history only the piece's end proves, which the manifest or the gap marker
+// knows. Nothing of a piece is read before. When a byte is refused, the whole piece
+// is: a peer whose log differs gives blocks that are sound until the end.
+//
+// Complete, step by step, and what a crash between two steps leaves:
+//
+//   - The .part file is fsynced. A crash before: the next Have verifies it from the
+//     beginning and cuts what is torn. When the fsync fails the file is removed.
+//   - A whole segment: the file is renamed to .seg and the directory fsynced, then
+//     the .gap and .bad markers are removed. A crash between leaves a sound file
+//     that is said to be damaged, or to lack its beginning: it is fetched again. The
+//     other order could leave a file without a marker that is not whole.
+//   - A segment's beginning: its bytes are copied before those that the .seg file
+//     holds, the file is fsynced, the .gap marker removed and the directory fsynced,
+//     and last the .part file removed. A crash before the marker is gone: the bytes
+//     mean nothing yet, and the .part file, whole, is copied again. After it: a
+//     .part file of a piece that is not missing, which the next start removes.
+//
+// Damage in a sealed segment is found when it is read. The whole file is then
+// verified against the manifest, and if that confirms it, a marker (.bad, whose
+// text is for people) makes Missing name the segment. The file stays, so that its
+// sound blocks can be read, until a peer's copy is renamed over it. A file that has
+// the wrong length, or none, when the store is opened raises the floor above it.
+//
+// Reset does not throw away the beginning of a segment that it cannot use as it is:
+// the file becomes the .part file, whose sound beginning need not be fetched.
 //
 // # What it never does
 //

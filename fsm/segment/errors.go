@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"os"
 )
 
 // ErrClosed answers every call after Close.
@@ -10,6 +11,13 @@ var ErrClosed = errors.New("execution log: closed")
 
 // ErrNotReady answers every call before Resume or Reset.
 var ErrNotReady = errors.New("execution log: not resumed yet")
+
+// ErrNotMissing answers Have, Accept and Complete for a piece that is not the one
+// which Missing names, or no longer: ask Missing again.
+var ErrNotMissing = errors.New("execution log: this piece is not the one that is missing")
+
+// errNoFile: a segment of the manifest has no file any more.
+var errNoFile = errors.New("the segment's file is missing")
 
 // HistoryBehindError answers a read of history that this node does not hold
 // (yet): it holds everything from FirstSeq on. The API calls it HISTORY_BEHIND.
@@ -49,20 +57,59 @@ func (e *DivergenceError) Error() string {
 	return text
 }
 
-// CorruptError says that what lies at Position on disk is not the block that
-// belongs there. Err tells more.
+// CorruptError says that what lies at Position of the log, in the file Path at
+// Offset, is not what belongs there. Err tells more. Path is empty when the block
+// was still in memory.
 type CorruptError struct {
 	Position uint64
+	Path     string
+	Offset   int64 // bytes from the file's beginning
 	Err      error
 }
 
 // Error implements error.
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("execution log: corrupt at position %d: %v", e.Position, e.Err)
+	if e.Path == "" {
+		return fmt.Sprintf("execution log: corrupt at position %d: %v", e.Position, e.Err)
+	}
+	return fmt.Sprintf("execution log: corrupt at position %d, in %s at offset %d: %v", e.Position, e.Path, e.Offset, e.Err)
 }
 
 // Unwrap gives the cause.
 func (e *CorruptError) Unwrap() error { return e.Err }
+
+// isCorrupt tells damage from other failures.
+func isCorrupt(err error) bool {
+	var damaged *CorruptError
+	return errors.As(err, &damaged)
+}
+
+// corrupt names what is wrong at a position in the segment that begins at start.
+func (d directory) corrupt(start, position uint64, err error) *CorruptError {
+	return &CorruptError{
+		Position: position, Path: d.path(start, segmentSuffix),
+		Offset: offsetIn(start, position), Err: err,
+	}
+}
+
+// corruptIn is corrupt for an open file of the segment.
+func corruptIn(f *os.File, start, position uint64, err error) *CorruptError {
+	return &CorruptError{Position: position, Path: f.Name(), Offset: offsetIn(start, position), Err: err}
+}
+
+// corruptFile says that a file beside a segment is no such file.
+func (d directory) corruptFile(start uint64, suffix string, err error) *CorruptError {
+	return &CorruptError{Position: start, Path: d.path(start, suffix), Err: err}
+}
+
+// OffsetError answers Accept and Complete: of the piece, what lies before Have is
+// here, and what follows has to come next.
+type OffsetError struct{ Have uint64 }
+
+// Error implements error.
+func (e *OffsetError) Error() string {
+	return fmt.Sprintf("execution log: the piece is here up to position %d, and must go on there", e.Have)
+}
 
 // GapError is Resume's answer when the local log ends at Have and the restored
 // state stands on a log that ends at Want. It happens when a snapshot from the

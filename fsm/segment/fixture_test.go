@@ -20,6 +20,10 @@ func TestMain(m *testing.M) {
 		writeUntilKilled(dir)
 		return
 	}
+	if dir := os.Getenv(fetchEnv); dir != "" {
+		fetchUntilKilled(dir)
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -149,7 +149,7 @@ func (s *Store) indexSealed() {
 			s.mu.Unlock()
 			return
 		}
-		entry, floor := s.unindexed[0], s.floor.position
+		entry, floor := s.unindexed[0], s.floor.Position
 		s.unindexed = append(s.unindexed[:0], s.unindexed[1:]...)
 		s.mu.Unlock()
 		if _, err := s.indexes.get(s.dir, entry, floor); err != nil {

@@ -3,6 +3,7 @@ package segment
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"os"
 
@@ -49,10 +50,17 @@ func (g *gap) append(dst []byte) []byte {
 	return dst
 }
 
-// parseGap reads a marker; errTorn for anything else.
+// parseGap reads a marker. It answers errTorn for what is none, and a
+// *VersionError for one of another version.
 func parseGap(b []byte) (gap, error) {
-	if len(b) != gapBytes || !bytes.HasPrefix(b, []byte(gapMagic)) ||
+	if len(b) < offsetOwner || !bytes.HasPrefix(b, []byte(gapMagic)) ||
 		crc32.Checksum(b[offsetVersion:], castagnoli) != binary.LittleEndian.Uint32(b[offsetCRC:]) {
+		return gap{}, errTorn
+	}
+	if v := binary.LittleEndian.Uint32(b[offsetVersion:]); v != fileVersion {
+		return gap{}, &VersionError{Version: v}
+	}
+	if len(b) != gapBytes {
 		return gap{}, errTorn
 	}
 	return gap{
@@ -64,20 +72,39 @@ func parseGap(b []byte) (gap, error) {
 	}, nil
 }
 
+// readGap reads the marker of the segment that begins at start, naming the file in
+// the error of another version.
+func (d directory) readGap(start uint64) (gap, error) {
+	path := d.path(start, gapSuffix)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return gap{}, err
+	}
+	g, err := parseGap(b)
+	var version *VersionError
+	if errors.As(err, &version) {
+		version.Path = path
+	}
+	return g, err
+}
+
+// beginningOf is the point at which a segment begins.
+func beginningOf(h logging.Head) logging.Point {
+	return logging.Point{NextSeq: h.FirstSeq, Position: h.Start, Chain: h.ChainIn}
+}
+
 // begin is the point from which on a segment's blocks are here: its start, or
 // what its gap marker says. The marker's damage is a *CorruptError.
 func (d directory) begin(owner [32]byte, h logging.Head) (logging.Point, error) {
-	whole := logging.Point{NextSeq: h.FirstSeq, Position: h.Start, Chain: h.ChainIn}
-	b, err := os.ReadFile(d.path(h.Start, gapSuffix))
-	if notExist(err) {
+	whole := beginningOf(h)
+	g, err := d.readGap(h.Start)
+	switch {
+	case notExist(err):
 		return whole, nil
-	}
-	if err != nil {
+	case errors.Is(err, errTorn) || (err == nil && (g.owner != owner || g.start != h.Start || g.from < h.Start)):
+		return whole, d.corruptFile(h.Start, gapSuffix, errTorn)
+	case err != nil:
 		return whole, err
-	}
-	g, err := parseGap(b)
-	if err != nil || g.owner != owner || g.start != h.Start || g.from < h.Start {
-		return whole, &CorruptError{Position: h.Start, Err: errTorn}
 	}
 	return logging.Point{NextSeq: g.firstSeq, Position: g.from, Chain: g.chain}, nil
 }

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"os"
+	"io"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
@@ -60,6 +60,16 @@ type head struct {
 	chainIn  [logging.HashBytes]byte
 }
 
+// headerOf is the header of the segment with this beginning.
+func headerOf(owner [32]byte, at logging.Head) head {
+	return head{owner: owner, start: at.Start, firstSeq: at.FirstSeq, chainIn: at.ChainIn}
+}
+
+// begins tells whether the header is that of the segment with this beginning.
+func (h *head) begins(owner [32]byte, at logging.Head) bool {
+	return h.owner == owner && h.start == at.Start && h.firstSeq == at.FirstSeq && h.chainIn == at.ChainIn
+}
+
 // append writes the header's bytes.
 func (h *head) append(dst []byte) []byte {
 	base := len(dst)
@@ -97,7 +107,7 @@ func parseHead(b []byte) (head, error) {
 
 // readHead reads the header of an open segment file, naming the file in the
 // error of another version.
-func readHead(f *os.File) (head, error) {
+func readHead(f io.ReaderAt, path string) (head, error) {
 	var b [headerBytes]byte
 	n, err := f.ReadAt(b[:], 0)
 	if n < headerBytes {
@@ -109,7 +119,7 @@ func readHead(f *os.File) (head, error) {
 	h, err := parseHead(b[:])
 	var version *VersionError
 	if errors.As(err, &version) {
-		version.Path = f.Name()
+		version.Path = path
 	}
 	return h, err
 }

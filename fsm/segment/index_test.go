@@ -129,7 +129,7 @@ func TestSidecarBelongs(t *testing.T) {
 	// A sound segment that is not the one in the manifest has no index.
 	entry.ChainOut[0] ^= 1
 	_, err = buildIndex(dir, &entry, entry.Start)
-	assert.Equal(t, &CorruptError{Position: entry.Start, Err: errOtherChain}, err)
+	assert.Equal(t, dir.corrupt(entry.Start, entry.Start, errOtherChain), err)
 }
 
 // Marks are set at the first block and then every 64 KiB, and lead to a block at

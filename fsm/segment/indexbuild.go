@@ -16,9 +16,12 @@ import (
 // bytes of its sidecar. A damaged segment is a *CorruptError.
 func buildIndex(d directory, entry *logging.Segment, from uint64) ([]byte, error) {
 	if from >= entry.End() {
-		return nil, &CorruptError{Position: entry.Start, Err: errNoBlock}
+		return nil, d.corrupt(entry.Start, entry.Start, errNoBlock)
 	}
 	f, err := os.Open(d.path(entry.Start, segmentSuffix))
+	if notExist(err) {
+		return nil, d.corrupt(entry.Start, from, errNoFile)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("index segment: %w", err)
 	}
@@ -36,7 +39,7 @@ func buildIndex(d directory, entry *logging.Segment, from uint64) ([]byte, error
 		}
 		var malformed *logging.DecodeError
 		if err != nil && (isEnd(err) || errors.As(err, &malformed)) {
-			return nil, &CorruptError{Position: position, Err: err}
+			return nil, d.corrupt(entry.Start, position, err)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("index segment: %w", err)
@@ -52,7 +55,7 @@ func buildIndex(d directory, entry *logging.Segment, from uint64) ([]byte, error
 		}
 	}
 	if chain != entry.ChainOut {
-		return nil, &CorruptError{Position: entry.Start, Err: errOtherChain}
+		return nil, d.corrupt(entry.Start, entry.Start, errOtherChain)
 	}
 	slices.Sort(touches)
 	return appendIndex(nil, entry, from, marks, touches), nil

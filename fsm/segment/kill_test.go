@@ -56,7 +56,7 @@ func TestKilledProcess(t *testing.T) {
 		child.Stderr = os.Stderr
 		require.NoError(t, child.Start())
 		goal := int64(round) * 400_000
-		eventually(t, "the child to write", func() bool { return sizeOf(t, dir) > goal })
+		eventually(t, "the child to write", func() bool { return sizeOf(t, dir, segmentSuffix) > goal })
 		require.NoError(t, child.Process.Kill())
 		_ = child.Wait() // it was killed: that is what this says
 
@@ -70,8 +70,8 @@ func TestKilledProcess(t *testing.T) {
 	require.Positive(t, kept)
 }
 
-func sizeOf(t *testing.T, dir string) (total int64) {
-	names, err := filepath.Glob(filepath.Join(dir, "*"+segmentSuffix))
+func sizeOf(t *testing.T, dir, suffix string) (total int64) {
+	names, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
 	require.NoError(t, err)
 	for _, name := range names {
 		if info, err := os.Stat(name); err == nil {

@@ -25,8 +25,8 @@ func (s *Store) ReadFrom(seq uint64, visit Visit) (next uint64, err error) {
 	switch {
 	case err != nil:
 		return seq, err
-	case seq < floor.seq:
-		return seq, &HistoryBehindError{FirstSeq: floor.seq}
+	case seq < floor.NextSeq:
+		return seq, &HistoryBehindError{FirstSeq: floor.NextSeq}
 	case seq > end.seq:
 		return seq, &AheadError{NextSeq: end.seq}
 	case seq == end.seq:
@@ -50,7 +50,7 @@ func (s *Store) ReadFrom(seq uint64, visit Visit) (next uint64, err error) {
 			continue
 		}
 		if b.FirstSeq > next {
-			return next, r.corrupt(at, errMissing)
+			return next, r.stray(at, errMissing)
 		}
 		next = b.LastSeq() + 1
 		if !visit(at, &b) {
@@ -73,7 +73,7 @@ func (s *Store) BlockAt(position uint64) (logging.Block, error) {
 }
 
 // bounds are what can be read now.
-func (s *Store) bounds() (end, floor bound, err error) {
+func (s *Store) bounds() (end bound, floor logging.Point, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.published, s.floor, s.readable()
@@ -83,25 +83,26 @@ func (s *Store) bounds() (end, floor bound, err error) {
 // lies within the bounds.
 func (s *Store) seek(seq uint64) (uint64, error) {
 	s.mu.Lock()
-	if seq < s.floor.seq { // a Reset came between
+	if seq < s.floor.NextSeq { // a Reset came between
 		defer s.mu.Unlock()
-		return 0, &HistoryBehindError{FirstSeq: s.floor.seq}
+		return 0, &HistoryBehindError{FirstSeq: s.floor.NextSeq}
 	}
 	if i := sort.Search(len(s.live), func(i int) bool { return s.live[i].firstSeq > seq }); i > 0 {
+		start := s.live[i-1].start
 		position, ok := s.live[i-1].seek(seq)
 		s.mu.Unlock()
 		if !ok {
-			return 0, &CorruptError{Position: position, Err: errNoBlock}
+			return 0, s.dir.corrupt(start, start, errNoBlock)
 		}
 		return position, nil
 	}
-	sealed, floor := s.end.Sealed, s.floor.position
+	sealed, floor := s.end.Sealed, s.floor.Position
 	s.mu.Unlock()
 	i := sort.Search(len(sealed), func(i int) bool { return sealed[i].LastSeq >= seq })
 	if i == len(sealed) {
 		return 0, &CorruptError{Err: errNoBlock}
 	}
-	x, err := s.indexes.get(s.dir, sealed[i], floor)
+	x, err := s.indexOf(sealed[i], floor)
 	var damaged *CorruptError
 	if errors.As(err, &damaged) {
 		// The segment is damaged somewhere, so it has no index. What lies

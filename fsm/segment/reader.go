@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sort"
+	"syscall"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
@@ -28,8 +29,8 @@ func (s *Store) locate(position uint64) (span, error) {
 		return span{}, err
 	}
 	switch {
-	case position < s.floor.position:
-		return span{}, &HistoryBehindError{FirstSeq: s.floor.seq}
+	case position < s.floor.Position:
+		return span{}, &HistoryBehindError{FirstSeq: s.floor.NextSeq}
 	case position >= s.published.position:
 		return span{}, &AheadError{NextSeq: s.published.seq}
 	}
@@ -66,17 +67,6 @@ func (s *Store) readable() error {
 		return ErrClosed
 	}
 	return nil
-}
-
-// judge an error of reading what was located in an epoch: when the files were
-// exchanged meanwhile, it says nothing about them.
-func (s *Store) judge(err error, epoch uint64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.epoch != epoch {
-		return &HistoryBehindError{FirstSeq: s.floor.seq}
-	}
-	return err
 }
 
 func (s *Store) unpin(c *chunk) {
@@ -134,6 +124,21 @@ func (r *reader) unpin() {
 
 // block gives the verified block at a position, valid until the next call.
 func (r *reader) block(position uint64) (logging.Block, error) {
+	b, err := r.try(position)
+	for isCorrupt(err) && r.outdated() {
+		// What it looked at has been exchanged meanwhile.
+		r.close()
+		r.window = nil
+		b, err = r.try(position)
+	}
+	if damage := (*CorruptError)(nil); errors.As(err, &damage) && damage.Path != "" {
+		r.store.damaged(r.start, r.epoch)
+	}
+	return b, err
+}
+
+// try is block, in the files as they were opened.
+func (r *reader) try(position uint64) (logging.Block, error) {
 	raw := r.inWindow(position)
 	if raw == nil {
 		var err error
@@ -143,13 +148,40 @@ func (r *reader) block(position uint64) (logging.Block, error) {
 	}
 	b, err := logging.Decode(raw)
 	if err != nil {
-		return logging.Block{}, r.corrupt(position, err)
+		return logging.Block{}, r.wrong(position, err)
 	}
 	return b, nil
 }
 
-func (r *reader) corrupt(position uint64, err error) error {
-	return r.store.judge(&CorruptError{Position: position, Err: err}, r.epoch)
+// wrong says that what the window shows at a position is not what belongs there.
+func (r *reader) wrong(position uint64, err error) *CorruptError {
+	if r.pinned != nil {
+		return &CorruptError{Position: position, Err: err}
+	}
+	return r.store.dir.corrupt(r.start, position, err)
+}
+
+// outdated tells whether the files were exchanged since the reader looked.
+func (r *reader) outdated() bool {
+	r.store.mu.Lock()
+	defer r.store.mu.Unlock()
+	return r.store.epoch != r.epoch
+}
+
+// stray says that a sound block at a position is not the one that belongs there.
+// When the files were exchanged meanwhile, that says nothing about them.
+func (r *reader) stray(position uint64, err error) error {
+	s := r.store
+	s.mu.Lock()
+	exchanged, floor := s.epoch != r.epoch, s.floor.NextSeq
+	s.mu.Unlock()
+	if exchanged {
+		return &HistoryBehindError{FirstSeq: floor}
+	}
+	if r.pinned == nil {
+		s.damaged(r.start, r.epoch)
+	}
+	return r.wrong(position, err)
 }
 
 // inWindow gives the whole block at position if the window holds it.
@@ -180,7 +212,7 @@ func (r *reader) fetch(position uint64) ([]byte, error) {
 	}
 	length, err := logging.BlockLen(r.window)
 	if err != nil {
-		return nil, r.corrupt(position, err)
+		return nil, r.wrong(position, err)
 	}
 	if uint64(length) > uint64(len(r.window)) && where.chunk == nil && where.limit-position >= uint64(length) {
 		if err := r.fill(position, where, int(length)); err != nil {
@@ -188,29 +220,43 @@ func (r *reader) fetch(position uint64) ([]byte, error) {
 		}
 	}
 	if uint64(length) > uint64(len(r.window)) {
-		return nil, r.corrupt(position, errNoBlock)
+		return nil, r.wrong(position, errNoBlock)
 	}
 	return r.window[:length:length], nil
+}
+
+// open the file of a segment.
+func (r *reader) open(start uint64) error {
+	if r.file != nil {
+		r.file.Close() // read only: nothing to lose
+	}
+	r.file, r.start = nil, start
+	file, err := os.Open(r.store.dir.path(start, segmentSuffix))
+	if notExist(err) {
+		return r.store.dir.corrupt(start, start, errNoFile)
+	}
+	if err != nil {
+		return fmt.Errorf("read execution log: %w", err)
+	}
+	r.file = file
+	return nil
 }
 
 // fill reads up to n bytes of the file into the window.
 func (r *reader) fill(position uint64, where span, n int) error {
 	if r.file == nil || r.start != where.start {
-		if r.file != nil {
-			r.file.Close() // read only: nothing to lose
-			r.file = nil
+		if err := r.open(where.start); err != nil {
+			return err
 		}
-		file, err := os.Open(r.store.dir.path(where.start, segmentSuffix))
-		if err != nil {
-			return r.store.judge(fmt.Errorf("read execution log: %w", err), r.epoch)
-		}
-		r.file, r.start = file, where.start
 	}
 	n = int(min(uint64(n), where.limit-position))
 	if cap(r.buffer) < n {
 		r.buffer = make([]byte, n)
 	}
 	got, err := r.file.ReadAt(r.buffer[:n], offsetIn(where.start, position))
+	if errors.Is(err, syscall.EIO) {
+		return r.wrong(position, err)
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read execution log: %w", err)
 	}

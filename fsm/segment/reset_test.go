@@ -300,9 +300,9 @@ func TestResetWithdrawsHistoryFirst(t *testing.T) {
 	defer r.close()
 	_, err = r.block(0)
 	require.NoError(t, err)
-	require.IsType(t, &CorruptError{}, r.corrupt(0, errNoBlock))
+	require.IsType(t, &CorruptError{}, r.stray(0, errNoBlock))
 	watching = true
 	require.NoError(t, s.Reset(blocks[at].before))
 	require.True(t, looked)
-	require.Equal(t, &HistoryBehindError{FirstSeq: blocks[at].before.NextSeq}, r.corrupt(0, errNoBlock))
+	require.Equal(t, &HistoryBehindError{FirstSeq: blocks[at].before.NextSeq}, r.stray(0, errNoBlock))
 }

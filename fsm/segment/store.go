@@ -29,6 +29,11 @@ type Store struct {
 	open    func(path string) (handle, error)
 	indexes indexes
 
+	// repair guards what is on its way here, and lets one repair of older files
+	// go on at a time. It is taken before files.
+	repair  sync.Mutex
+	partial *partial
+
 	// files guards the tail file, the compared rest and what the directory
 	// holds. Appending to memory never takes it. It is taken before mu.
 	files sync.Mutex
@@ -48,7 +53,8 @@ type Store struct {
 	err       error          // the first failure to write; final
 	end       logging.Tables // after the last Append
 	published bound          // where readers stop
-	floor     bound          // where history begins here
+	floor     logging.Point  // where the unbroken history that is here begins
+	bad       []uint64       // starts of the sealed segments found damaged, ascending
 	epoch     uint64         // counts the times the files were exchanged under readers
 	written   uint64         // position up to which the files hold the log
 	synced    uint64         // position up to which it is durable
@@ -86,28 +92,42 @@ func open(dir string, options Options, openTail func(string) (handle, error)) (*
 	if err := s.checkOwner(); err != nil {
 		return nil, err
 	}
-	if err := s.dir.removePartial(); err != nil {
+	if err := s.dir.removeTemporary(); err != nil {
 		return nil, err
 	}
 	go s.flushLoop()
 	return s, nil
 }
 
-// checkOwner looks at every header. A torn one is left for Resume to judge.
+// checkOwner looks at every header and gap marker. What is torn is left for Resume
+// to judge.
 func (s *Store) checkOwner() error {
-	starts, err := s.dir.starts(segmentSuffix)
+	err := s.checkOwners(segmentSuffix, func(start uint64) ([32]byte, error) {
+		h, err := headOf(s.dir.path(start, segmentSuffix))
+		return h.owner, err
+	})
+	if err != nil {
+		return err
+	}
+	return s.checkOwners(gapSuffix, func(start uint64) ([32]byte, error) {
+		g, err := s.dir.readGap(start)
+		return g.owner, err
+	})
+}
+
+func (s *Store) checkOwners(suffix string, ownerOf func(start uint64) ([32]byte, error)) error {
+	starts, err := s.dir.starts(suffix)
 	if err != nil {
 		return err
 	}
 	for _, start := range starts {
-		path := s.dir.path(start, segmentSuffix)
-		h, err := headOf(path)
+		owner, err := ownerOf(start)
 		switch {
 		case errors.Is(err, errTorn):
 		case err != nil:
 			return err
-		case h.owner != s.options.Owner:
-			return &ForeignError{Path: path}
+		case owner != s.options.Owner:
+			return &ForeignError{Path: s.dir.path(start, suffix)}
 		}
 	}
 	return nil
@@ -120,7 +140,7 @@ func headOf(path string) (head, error) {
 		return head{}, err
 	}
 	defer f.Close()
-	return readHead(f)
+	return readHead(f, f.Name())
 }
 
 // Close writes and fsyncs what is left and ends the store. Reads that are under
@@ -138,6 +158,9 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	<-s.done
 
+	s.repair.Lock()
+	defer s.repair.Unlock()
+	s.dropPartial()
 	s.files.Lock()
 	defer s.files.Unlock()
 	if s.tail != nil {
@@ -187,14 +210,17 @@ func (s *Store) wake() {
 
 // Status of the log on this node.
 type Status struct {
-	FirstSeq  uint64 // the lowest busSeq that can be read here
-	NextSeq   uint64 // one above the highest published one
-	Position  uint64 // of the next block, published
-	Written   uint64 // position up to which it is in files
-	Synced    uint64 // position up to which it is durable
-	Comparing bool   // re-derived blocks are being compared with the files
-	KeptBytes uint64 // found equal since the store was opened
-	CutBytes  uint64 // cut from the files as torn or damaged since then
+	Resumed       bool   // Resume or Reset has been called
+	FirstSeq      uint64 // the lowest busSeq from which on everything is here
+	FirstPosition uint64 // position of the block that holds it
+	Damaged       int    // sealed segments found damaged, to be fetched again
+	NextSeq       uint64 // one above the highest published one
+	Position      uint64 // of the next block, published
+	Written       uint64 // position up to which it is in files
+	Synced        uint64 // position up to which it is durable
+	Comparing     bool   // re-derived blocks are being compared with the files
+	KeptBytes     uint64 // found equal since the store was opened
+	CutBytes      uint64 // cut from the files as torn or damaged since then
 }
 
 // Status tells how things stand.
@@ -202,7 +228,8 @@ func (s *Store) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Status{
-		FirstSeq: s.floor.seq, NextSeq: s.published.seq, Position: s.published.position,
+		Resumed: s.phase != opened, FirstSeq: s.floor.NextSeq, FirstPosition: s.floor.Position, Damaged: len(s.bad),
+		NextSeq: s.published.seq, Position: s.published.position,
 		Written: s.written, Synced: s.synced,
 		Comparing: s.comparing, KeptBytes: s.kept, CutBytes: s.cut,
 	}

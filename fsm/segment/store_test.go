@@ -244,6 +244,6 @@ func TestOpenTidies(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.seg"), []byte("x"), 0o640))
 	s := openAt(t, dir, logging.Genesis("default"))
 	require.NoError(t, s.Close())
-	assert.Empty(t, filesIn(t, dir, partialSuffix))
+	assert.Empty(t, filesIn(t, dir, tempSuffix))
 	assert.Contains(t, filesIn(t, dir, segmentSuffix), "notes.seg")
 }

@@ -55,7 +55,7 @@ func (s *Store) createTail(h logging.Head, position uint64) (*tailFile, error) {
 			err = nil
 		}
 	}
-	header := head{owner: s.options.Owner, start: h.Start, firstSeq: h.FirstSeq, chainIn: h.ChainIn}
+	header := headerOf(s.options.Owner, h)
 	if err == nil {
 		err = t.Truncate(0)
 	}

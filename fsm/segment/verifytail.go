@@ -3,9 +3,7 @@ package segment
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"sort"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
@@ -38,10 +36,10 @@ func (s *Store) verifyTail(t *logging.Tables) (tailFound, error) {
 		return tailFound{}, fmt.Errorf("open segment: %w", err)
 	}
 	defer f.Close()
-	h, err := readHead(f)
+	h, err := readHead(f, f.Name())
 	switch {
 	case errors.Is(err, errTorn):
-		return found, needed(&begin, t, &CorruptError{Position: t.Tail.Start, Err: err})
+		return found, needed(&begin, t, s.dir.corrupt(t.Tail.Start, t.Tail.Start, err))
 	case err != nil:
 		return tailFound{}, err
 	case h.start != t.Tail.Start || h.firstSeq != t.Tail.FirstSeq || h.chainIn != t.Tail.ChainIn:
@@ -72,32 +70,22 @@ func needed(begin *logging.Point, t *logging.Tables, err error) error {
 // verifyUpTo feeds a verifier from begin to the end of the log. The file has
 // size bytes.
 func verifyUpTo(f *os.File, size int64, begin logging.Point, t *logging.Tables) ([]mark, error) {
-	var marks []mark
-	offset := offsetIn(t.Tail.Start, begin.Position)
-	scanner := NewScanner(io.NewSectionReader(f, offset, size-offset))
 	verifier := logging.NewVerifier(begin)
-	for verifier.Point().Position < t.Position {
-		at := verifier.Point()
-		raw, err := scanner.Next()
-		var malformed *logging.DecodeError
-		switch {
-		case err != nil && isEnd(err) && size < offsetIn(t.Tail.Start, t.Position):
-			return nil, &GapError{Have: at.Position, Want: t.Position}
-		case err != nil && isEnd(err), errors.As(err, &malformed):
-			return nil, &CorruptError{Position: at.Position, Err: err}
-		case err != nil:
-			return nil, fmt.Errorf("read segment: %w", err)
-		}
-		marks = noteMark(marks, at.Position, at.NextSeq)
-		if err := verifier.Feed(raw); err != nil {
-			var m *logging.Mismatch
-			if errors.As(err, &m) && m.Aspect != logging.AspectBlock {
-				return nil, &DivergenceError{Position: m.Position, Index: m.Index, Seq: at.NextSeq, What: m.Aspect.String()}
-			}
-			return nil, &CorruptError{Position: at.Position, Err: err}
-		}
+	marks, err := feedFile(f, t.Tail.Start, size, verifier, t.Position)
+	at := verifier.Point()
+	var m *logging.Mismatch
+	switch {
+	case err == nil:
+	case isEnd(err) && size < offsetIn(t.Tail.Start, t.Position):
+		return nil, &GapError{Have: at.Position, Want: t.Position}
+	case errors.As(err, &m) && m.Aspect != logging.AspectBlock:
+		return nil, &DivergenceError{Position: m.Position, Index: m.Index, Seq: at.NextSeq, What: m.Aspect.String()}
+	case contentual(err):
+		return nil, corruptIn(f, t.Tail.Start, at.Position, err)
+	default:
+		return nil, fmt.Errorf("read segment: %w", err)
 	}
-	if at := verifier.Point(); at.Position != t.Position || at.NextSeq != t.NextSeq || at.Chain != t.Chain {
+	if !sameEnd(&at, &t.Point) {
 		return nil, &DivergenceError{Position: t.Position, Index: t.LastIndex, What: "log at the restored state"}
 	}
 	return marks, nil
@@ -111,8 +99,8 @@ func (s *Store) intact(entry *logging.Segment) bool {
 		return false
 	}
 	defer f.Close()
-	h, err := readHead(f)
-	if err != nil || h.start != entry.Start || h.firstSeq != entry.FirstSeq || h.chainIn != entry.ChainIn {
+	h, err := readHead(f, f.Name())
+	if err != nil || !h.begins(s.options.Owner, headOfSegment(entry)) {
 		return false
 	}
 	info, err := f.Stat()
@@ -125,13 +113,4 @@ func headOfSegment(entry *logging.Segment) logging.Head {
 		FirstIndex: entry.FirstIndex, FirstSeq: entry.FirstSeq,
 		Start: entry.Start, ChainIn: entry.ChainIn,
 	}
-}
-
-// sealedAt finds the manifest entry of the segment that begins at start.
-func sealedAt(sealed []logging.Segment, start uint64) (logging.Segment, bool) {
-	i := sort.Search(len(sealed), func(i int) bool { return sealed[i].Start >= start })
-	if i == len(sealed) || sealed[i].Start != start {
-		return logging.Segment{}, false
-	}
-	return sealed[i], true
 }
