@@ -96,11 +96,21 @@ func requireWhole(t testing.TB, s *Store, peer *Store, blocks []written) {
 			require.Equal(t, want[i], got[i])
 		}
 	}
-	syncAll(t, s)
+	settle(t, s)
+	settle(t, peer)
 	requireSameFiles(t, filesIn(t, string(peer.dir), segmentSuffix), filesIn(t, string(s.dir), segmentSuffix), "fetched")
 	for _, suffix := range []string{gapSuffix, partSuffix, badSuffix} {
 		require.Empty(t, filesIn(t, string(s.dir), suffix))
 	}
+}
+
+// settle waits until the flusher has written everything, the next segment's header
+// included.
+func settle(t testing.TB, s *Store) {
+	t.Helper()
+	syncAll(t, s)
+	s.files.Lock()
+	defer s.files.Unlock()
 }
 
 func lastPointer(blocks []written, agent uint32) uint64 {
@@ -304,10 +314,10 @@ func TestFetchResumes(t *testing.T) {
 func TestPartsOfAnotherManifestGo(t *testing.T) {
 	blocks := history(205, small, 80)
 	peer := fullLog(t, blocks)
-	at := middleOf(t, blocks)
+	at := lateIn(t, blocks)
 	s := resetAt(t, scratch(t), blocks, at)
 	p, _ := s.Missing()
-	_, err := fetchMore(peer, s, p, 100, 5)
+	_, err := fetchMore(peer, s, p, 100, 12)
 	require.NoError(t, err)
 	stray := filepath.Join(string(s.dir), name(p.Start+1, partSuffix))
 	require.NoError(t, os.WriteFile(stray, []byte("x"), 0o640))

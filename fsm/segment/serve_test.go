@@ -134,7 +134,6 @@ func TestFetchingWhileWriting(t *testing.T) {
 	}
 	group.Wait()
 	fetchAll(t, peer, s, 5000)
-	syncAll(t, peer)
 	requireWhole(t, s, peer, blocks)
 	require.Zero(t, s.Status().Damaged)
 }
