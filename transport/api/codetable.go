@@ -20,7 +20,7 @@ var codes = [...]CodeInfo{
 	definite("ALREADY_ACKNOWLEDGED", 409, "The client's floor says that it no longer wants the answer to this sequence, so the answer is forgotten. Whether the command took effect was told the first time; this attempt had no effect."),
 	definite("ALREADY_BOOTED", 409, "The cluster has its configuration; its first event fixed it for ever."),
 	definite("ALREADY_EXISTS", 409, "An agent with this id exists. Leave the id empty to have one made, or use another."),
-	definite("COMPACTED", 410, "The log below the position named in first was archived: it can be read on no node any more. Go on from first."),
+	definite("COMPACTED", 410, "The log below the position named in first was archived. A watch goes on from first; what was archived can be read page by page on a node that has the archive."),
 	definite("CROSS_ORIGIN", 403, "A web browser sent this on behalf of a page from elsewhere. The API takes commands from programs and from its own origin only."),
 	definite("EMPTY", 422, "The command had no bytes: nothing was proposed."),
 	later("HISTORY_BEHIND", 503, "This node does not have the log below the position named in first (yet): it started from a snapshot. Another node may have it."),

@@ -75,6 +75,11 @@ type RevokeBody struct {
 	Reason string `json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
 }
 
+// ArchiveBody is the body of POST …/log/archive.
+type ArchiveBody struct {
+	Before uint64 `json:"before,omitempty" doc:"busSeq: archive the sealed segments of the log that end before it; left out, all sealed ones"`
+}
+
 // DecideBody is the body of POST …/escalations/{escalation}/decide.
 type DecideBody struct {
 	Approve bool   `json:"approve" doc:"true: the call may go on; false: it is denied"`

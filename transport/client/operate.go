@@ -35,6 +35,12 @@ func (c *Client) RevokeToken(ctx context.Context, cmd event.RevokeToken, opts ..
 	return c.command(ctx, "revoke", "/tokens/"+url.PathEscape(cmd.Agent)+"/revoke", api.RevokeBody{Reason: cmd.Reason}, opts)
 }
 
+// ArchiveLog moves what no living agent needs of the log's sealed segments that
+// end before a busSeq to the archive; 0 is all of them.
+func (c *Client) ArchiveLog(ctx context.Context, cmd event.ArchiveLog, opts ...Option) (api.Done, error) {
+	return c.command(ctx, "archive", "/log/archive", api.ArchiveBody{Before: cmd.Before}, opts)
+}
+
 // RevokeGrant takes one ALLOW away from an agent and from whatever was
 // delegated from it.
 func (c *Client) RevokeGrant(ctx context.Context, cmd event.RevokeGrant, opts ...Option) (api.Done, error) {

@@ -38,6 +38,10 @@ func (s *Server) makeDecide(r *http.Request, body value.Raw) (event.Kind, any, *
 	return made(event.EscalationDecide, &event.Decide{Escalation: number}, body, decodeDecide, checkDecide)
 }
 
+func (s *Server) makeArchive(_ *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
+	return made(event.LogArchive, &event.ArchiveLog{Before: mostSeq}, body, decodeArchive, func(*event.ArchiveLog) *api.Error { return nil })
+}
+
 func checkSend(c *event.Send) *api.Error { return checkAgent(c.Agent) }
 
 func checkReclassify(c *event.Reclassify) *api.Error {

@@ -34,6 +34,15 @@ func decodeRevokeToken(raw value.Raw, path string, c *event.RevokeToken) *api.Er
 	return decodeReasoned(raw, path, &c.Agent, &c.Reason)
 }
 
+func decodeArchive(raw value.Raw, path string, c *event.ArchiveLog) *api.Error {
+	return eachField(raw, path, func(f field) *api.Error {
+		if f.key == "before" {
+			return f.whole(&c.Before, mostSeq)
+		}
+		return f.unknown("before")
+	})
+}
+
 func decodeRevokeGrant(raw value.Raw, path string, c *event.RevokeGrant) *api.Error {
 	addressed, given := c.Agent != "", false
 	e := eachField(raw, path, func(f field) *api.Error {

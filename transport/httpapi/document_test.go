@@ -155,6 +155,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"POST " + k + "/agents/{id}/triggers/{trigger}",
 		"POST " + k + "/batch",
 		"POST " + k + "/escalations/{escalation}/decide",
+		"POST " + k + "/log/archive",
 		"POST " + k + "/sessions",
 		"POST " + k + "/shared/{namespace}/delete",
 		"POST " + k + "/shared/{namespace}/put",
@@ -246,6 +247,8 @@ func (d *door) operatorAnswers(sent func(path, body string), check func(method, 
 	check("POST", k+"/escalations/{escalation}/decide", "200", d.post("/escalations/"+number+"/decide", `{"approve":false,"reason":"r"}`))
 	check("GET", k+"/agents/{id}/faults", "200", d.get("/agents/"+childID+"/faults"))
 	check("GET", k+"/audit", "200", d.get("/audit"))
+	sent(k+"/log/archive", `{"before":2}`)
+	check("POST", k+"/log/archive", "default", d.post("/log/archive", `{"before":2}`))
 	sent(k+"/agents/{id}/messages", `{"message":{"a":1}}`)
 	check("POST", k+"/agents/{id}/messages", "200", d.post("/agents/"+agentA+"/messages", `{"message":{"a":1}}`))
 	sent(k+"/agents/{id}/grants/{grant}/revoke", `{"reason":"r"}`)

@@ -36,7 +36,10 @@ func (s *Server) operatorCommands() []*route {
 	remove := post("/shared/{namespace}/delete", "delete-shared", "Delete one key of shared memory",
 		"With version it is a compare-and-set.", s.makeDeleteShared)
 	remove.body = typeOf[api.DeleteBody]()
-	return []*route{send, reclassify, revoke, grant, decide, put, remove, s.batchRoute()}
+	archive := post("/log/archive", "archive-log", "Move what no living agent needs of the log's oldest segments to the archive",
+		"Which blocks move is a function of the state at this event, the same on every node; their digests stay, so the chain still verifies.", s.makeArchive)
+	archive.body, archive.noBody = typeOf[api.ArchiveBody](), true
+	return []*route{send, reclassify, revoke, grant, decide, put, remove, archive, s.batchRoute()}
 }
 
 func (s *Server) batchRoute() *route {

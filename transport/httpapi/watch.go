@@ -102,6 +102,9 @@ func (w *watcher) begin(ctx context.Context, from uint64, given bool) *api.Error
 	if w.at = from; !given {
 		w.at = view.Log.NextSeq
 	}
+	if e := w.compacted(&view); e != nil {
+		return e
+	}
 	if first := w.server.node.Log().Status().FirstSeq; w.at < first {
 		return w.server.logError(&segment.HistoryBehindError{FirstSeq: first})
 	}
@@ -112,6 +115,18 @@ func (w *watcher) begin(ctx context.Context, from uint64, given bool) *api.Error
 	w.stream.w.WriteHeader(http.StatusOK)
 	w.event(api.EventOpen, w.at-1, api.Opened{From: w.at, Node: w.server.node.ID()})
 	return nil
+}
+
+// compacted refuses what was archived (CL-5): a watch has no gaps, and some
+// nodes may not keep the archive.
+func (w *watcher) compacted(view *cluster.View) *api.Error {
+	first := view.Log.FirstKept()
+	if w.at >= first {
+		return nil
+	}
+	e := refused(api.CodeCompacted, "from", "the log below was archived", "go on from first; what was archived can be read page by page where the archive is kept")
+	e.First = first
+	return e
 }
 
 // run sends records until the reader or the server goes, or the log cannot be
@@ -169,6 +184,9 @@ func (w *watcher) advance(ctx context.Context, next uint64) (bool, *api.Error) {
 	}
 	if w.at >= view.Log.NextSeq {
 		return false, nil
+	}
+	if e := w.compacted(&view); e != nil {
+		return false, e
 	}
 	return true, w.turn(&view)
 }
