@@ -210,6 +210,8 @@ func (k *Kernel) decideInternal(e *event.Event) event.Outcome {
 	switch e.Kind {
 	case event.KernelBooted:
 		refusal = k.boot(decoded[config.Config](k, e))
+	case event.ClusterRestored:
+		refusal = flows.Restored(k.view(), decoded[event.Restored](k, e), &k.out)
 	case event.LeaderStarted, event.Pulse:
 		// Their record is all there is to them: a term's first commit, and time.
 	case event.Checkpoint:

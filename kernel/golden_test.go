@@ -46,6 +46,7 @@ func TestRecordKinds(t *testing.T) {
 5 QUARANTINED told 0
 6 TREE_HEAD kept 0
 7 LOG_ARCHIVED kept 0
+8 CLUSTER_RESTORED kept 0
 10 INTERNED kept 0
 11 RELEASED kept 0
 20 AGENT_DEFINED kept 0
@@ -147,6 +148,7 @@ func samples() []sample {
 		{bus.Duplicate, &event.Again{Index: 300}},
 		{bus.KernelBooted, kernel.BootedBody(kerneltest.Config())},
 		{bus.Quarantine, execution.Empty{}},
+		{bus.ClusterRestored, &event.Restored{From: "old", To: "new", Index: 300, Chain: [32]byte{1, 31: 2}}},
 		{bus.TreeHead, &logging.TreeHead{Size: 300, Root: [32]byte{1, 31: 2}}},
 		{bus.LogArchived, &logging.Archived{Segments: 300, Before: 1 << 40}},
 		{bus.Interned, &interning.Gained{Entries: []interning.GainedEntry{
@@ -323,6 +325,7 @@ func TestGoldenEvents(t *testing.T) {
 		{event.LeaderStarted, event.Leader{Node: "n1", Term: 3}},
 		{event.Pulse, nil},
 		{event.Checkpoint, event.Compare{Index: 7, Values: []event.Voter{{Node: "n1", Chain: [32]byte{1}}}}},
+		{event.ClusterRestored, event.Restored{From: "old", To: "new", Index: 300, Chain: [32]byte{1}}},
 		{event.AgentDefine, define},
 		{event.AgentStart, event.Start{Define: define, Input: value.Null, Reason: "why"}},
 		{event.AgentTrigger, event.Trigger{Agent: "x", Trigger: "spawn", Reason: "why", Input: value.Null, Force: true}},

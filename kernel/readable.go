@@ -14,6 +14,8 @@ func Readable(e *event.Event) bool {
 	case event.KernelBooted:
 		ok = event.ReadableBody[config.Config](e.Body)
 	case event.LeaderStarted, event.Pulse:
+	case event.ClusterRestored:
+		ok = event.ReadableBody[event.Restored](e.Body)
 	case event.Checkpoint:
 		ok = event.ReadableBody[event.Compare](e.Body)
 	case event.AgentDefine:

@@ -43,6 +43,11 @@ var routes = [bus.Last + 1]route{
 	}},
 	bus.Duplicate:  {name: "DUPLICATE", decode: body(event.DecodeAgain)},
 	bus.Quarantine: {name: "QUARANTINED", decode: body(execution.DecodeEmpty)},
+	bus.ClusterRestored: {name: "CLUSTER_RESTORED", decode: body(event.DecodeRestored), apply: func(s *state.State, _ bus.At, r bus.Record) {
+		c := *s.Config // published states share it
+		c.ClusterID = r.Body.(*event.Restored).To
+		s.Config = &c
+	}},
 	bus.TreeHead: {name: "TREE_HEAD", decode: body(logging.DecodeTreeHead), apply: func(s *state.State, _ bus.At, _ bus.Record) {
 		s.Log.ApplyTreeHead()
 	}},

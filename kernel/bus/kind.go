@@ -16,6 +16,8 @@ const (
 	TreeHead     Kind = 6 // the root over all blocks before this one, at every Checkpoint
 	LogArchived  Kind = 7 // sealed segments keep only what living agents need (INV-07)
 
+	ClusterRestored Kind = 8 // a backup was restored: from here on it is another cluster's log (EV-17)
+
 	// Interned bodies.
 	Interned Kind = 10 // programs, grants, labels, environments gained a user
 	Released Kind = 11 // … or lost one

@@ -124,15 +124,24 @@ func (c *Config) Check() *failure.Refusal {
 	switch {
 	case c.Version != Version:
 		return bad("version", "this binary knows kernel version 1 only")
-	case c.ClusterID == "" || len(c.ClusterID) > 64:
-		return bad("cluster_id", "must have 1 to 64 bytes")
 	case c.KernelID == "" || len(c.KernelID) > 64:
 		return bad("kernel_id", "must have 1 to 64 bytes")
+	}
+	if r := CheckClusterID(c.ClusterID); r != nil {
+		return r
 	}
 	if r := c.checkLimits(); r != nil {
 		return r
 	}
 	return c.checkSpans()
+}
+
+// CheckClusterID refuses what cannot be the id of a cluster.
+func CheckClusterID(id string) *failure.Refusal {
+	if id == "" || len(id) > 64 {
+		return bad("cluster_id", "must have 1 to 64 bytes")
+	}
+	return nil
 }
 
 // checkLimits keeps every number within what the formats can hold: a block of

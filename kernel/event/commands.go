@@ -135,6 +135,16 @@ type Leader struct {
 	Term uint64 `cbor:"2,keyasint"`
 }
 
+// Restored is the body of ClusterRestored, as event and as record: what a backup
+// of the cluster From held, which ended at an index with a chain value, goes on as
+// the cluster To.
+type Restored struct {
+	From  string   `cbor:"1,keyasint"`
+	To    string   `cbor:"2,keyasint"`
+	Index uint64   `cbor:"3,keyasint"` // Raft index of the last event before
+	Chain [32]byte `cbor:"4,keyasint"` // after that event's block
+}
+
 // Compare is the body of Checkpoint: the chain values that voters reported
 // for one index, ordered by node.
 type Compare struct {

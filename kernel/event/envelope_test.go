@@ -19,7 +19,7 @@ import (
 // never change or reuse one.
 func TestKinds(t *testing.T) {
 	golden := map[event.Kind]string{
-		1: "KERNEL_BOOTED", 2: "LEADER_STARTED", 3: "PULSE", 4: "CHECKPOINT",
+		1: "KERNEL_BOOTED", 2: "LEADER_STARTED", 3: "PULSE", 4: "CHECKPOINT", 5: "CLUSTER_RESTORED",
 		10: "AGENT_DEFINE", 11: "AGENT_START", 12: "AGENT_TRIGGER", 13: "AGENT_KILL", 14: "AGENT_SUBMIT",
 		15: "AGENT_SEND", 16: "AGENT_RECLASSIFY", 17: "TOKEN_REVOKE", 18: "GRANT_REVOKE", 19: "ESCALATION_DECIDE",
 		20: "TOOL_DISPATCHED", 21: "TOOL_RESULT",
@@ -42,7 +42,7 @@ func TestKinds(t *testing.T) {
 
 func anyEvent(t *rapid.T) event.Event {
 	e := event.Event{
-		Kind:      rapid.SampledFrom([]event.Kind{1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 30, 31, 32}).Draw(t, "kind"),
+		Kind:      rapid.SampledFrom([]event.Kind{1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 30, 31, 32}).Draw(t, "kind"),
 		Wall:      rapid.Int64().Draw(t, "wall"),
 		Principal: rapid.String().Draw(t, "principal"),
 		Proposal:  rapid.Uint64().Draw(t, "proposal"),

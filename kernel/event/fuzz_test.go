@@ -42,6 +42,8 @@ func decodeBody(e event.Event) {
 		}
 	case event.LeaderStarted:
 		event.DecodeBody[event.Leader](e.Body)
+	case event.ClusterRestored:
+		event.DecodeBody[event.Restored](e.Body)
 	case event.Checkpoint:
 		event.DecodeBody[event.Compare](e.Body)
 	case event.AgentDefine:

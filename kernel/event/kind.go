@@ -11,6 +11,8 @@ const (
 	Pulse         Kind = 3 // nothing happened but time (EV-7)
 	Checkpoint    Kind = 4 // the voters' chain values at one index (LO-3)
 
+	ClusterRestored Kind = 5 // the state and its log belong to another cluster from here on (EV-17)
+
 	AgentDefine  Kind = 10
 	AgentStart   Kind = 11 // define, spawn and activate in one
 	AgentTrigger Kind = 12 // spawn, activate, suspend, resume, expire, recover, abandon …
@@ -33,7 +35,8 @@ const (
 
 var kindNames = map[Kind]string{
 	KernelBooted: "KERNEL_BOOTED", LeaderStarted: "LEADER_STARTED", Pulse: "PULSE", Checkpoint: "CHECKPOINT",
-	AgentDefine: "AGENT_DEFINE", AgentStart: "AGENT_START", AgentTrigger: "AGENT_TRIGGER", AgentKill: "AGENT_KILL",
+	ClusterRestored: "CLUSTER_RESTORED",
+	AgentDefine:     "AGENT_DEFINE", AgentStart: "AGENT_START", AgentTrigger: "AGENT_TRIGGER", AgentKill: "AGENT_KILL",
 	AgentSubmit: "AGENT_SUBMIT", AgentSend: "AGENT_SEND", AgentReclassify: "AGENT_RECLASSIFY", TokenRevoke: "TOKEN_REVOKE",
 	GrantRevoke: "GRANT_REVOKE", EscalationDecide: "ESCALATION_DECIDE", SharedPut: "SHARED_PUT", SharedDelete: "SHARED_DELETE",
 	LogArchive:     "LOG_ARCHIVE",

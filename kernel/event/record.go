@@ -32,3 +32,17 @@ func DecodeRecorded(raw []byte) (*Recorded, bool) {
 	e.IdempotencyKey, e.Body = d.Text(), d.Bytes()
 	return &Recorded{Event: e}, d.Done() && session && kind <= 1<<16-1
 }
+
+// AppendTo writes the log form of a ClusterRestored record's body.
+func (r *Restored) AppendTo(dst []byte) []byte {
+	dst = bus.AppendText(bus.AppendText(dst, r.From), r.To)
+	return append(bus.AppendUint(dst, r.Index), r.Chain[:]...)
+}
+
+// DecodeRestored reads the body of a ClusterRestored record.
+func DecodeRestored(raw []byte) (*Restored, bool) {
+	d := bus.NewDecoder(raw)
+	r := &Restored{From: d.Text(), To: d.Text(), Index: d.Uint()}
+	d.Fixed(r.Chain[:])
+	return r, d.Done()
+}

@@ -256,9 +256,9 @@ func (h *History) result() {
 }
 
 func (h *History) node() {
-	which := h.choose.Pick("node", 5)
+	which := h.choose.Pick("node", 6)
 	if h.plain {
-		which %= 3
+		which %= 4
 	}
 	switch which {
 	case 0:
@@ -269,12 +269,20 @@ func (h *History) node() {
 	case 2:
 		h.Node(event.KernelBooted, Config())
 	case 3:
+		st := h.State()
+		r := event.Restored{From: st.Config.ClusterID, Index: st.Log.LastIndex, Chain: st.Log.Chain}
+		r.To = [...]string{"test", "other", "another"}[h.choose.Pick("restored as", 3)]
+		if h.choose.Pick("another place", 4) == 0 {
+			r.Index--
+		}
+		h.Node(event.ClusterRestored, r)
+	case 4:
 		e := event.Event{Kind: event.AgentKill, Body: event.Encode(event.Kill{Agent: h.agent()})}
 		if h.choose.Pick("quarantined session", 2) == 0 {
 			e.Session = h.session()
 		}
 		h.Quarantine(e)
-	case 4:
+	case 5:
 		next := h.State().Log.NextSeq
 		h.command(event.LogArchive, event.ArchiveLog{Before: next / 4 * uint64(h.choose.Pick("before", 6))})
 	}

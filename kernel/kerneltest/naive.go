@@ -7,6 +7,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/value"
@@ -174,7 +175,10 @@ func NewNaive(lookup func(string) (evaluator.Evaluator, bool)) *Naive {
 }
 
 // Told is what the model cannot know by itself, from the event's block.
-type Told struct{ Versions, Escalations []uint64 }
+type Told struct {
+	Versions, Escalations []uint64
+	Before                logging.Point // index and chain value of the block before
+}
 
 // Answer is what an event comes to: done, or refused with one of the codes of
 // the rules that it breaks. Which of them is named is not the model's to say.
@@ -192,7 +196,7 @@ func (n *Naive) Apply(e *event.Event, told Told) Answer {
 	if n.config != nil {
 		n.fire()
 	}
-	answer := n.decide(e)
+	answer := n.decide(e, told)
 	n.walk()
 	for len(n.queue) > 0 {
 		a := n.queue[0]

@@ -8,6 +8,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/value"
@@ -28,13 +29,15 @@ func body[T any](e *event.Event) *T {
 }
 
 // decide answers the event.
-func (n *Naive) decide(e *event.Event) Answer {
+func (n *Naive) decide(e *event.Event, told Told) Answer {
 	switch e.Kind {
 	case event.KernelBooted:
 		if n.config != nil {
 			return Answer{Refusals: rules{failure.AlreadyBooted}}
 		}
 		n.config = body[config.Config](e)
+	case event.ClusterRestored:
+		return n.restored(body[event.Restored](e), told.Before)
 	case event.ToolResult:
 		return n.resultOf(body[event.Result](e))
 	case event.ToolDispatched:
@@ -88,6 +91,17 @@ func (n *Naive) decide(e *event.Event) Answer {
 		return n.on(b.Agent, b.Reason, nil, func(a *agent, r *rules) func() { return n.revokeGrant(a, b.Grant, r) })
 	}
 	return Answer{}
+}
+
+// restored makes all of it another cluster's, if what was restored is what is here.
+func (n *Naive) restored(b *event.Restored, before logging.Point) Answer {
+	var r rules
+	r.must(b.From == n.config.ClusterID && b.To != b.From && b.To != "" && len(b.To) <= 64, failure.InvalidArgument)
+	r.must(b.Index == before.LastIndex && b.Chain == before.Chain, failure.InvalidArgument)
+	if len(r) == 0 {
+		n.config.ClusterID = b.To
+	}
+	return Answer{Refusals: r}
 }
 
 // on finds the agent that a command is for, and carries the command out if it

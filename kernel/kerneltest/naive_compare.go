@@ -9,6 +9,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -25,6 +26,11 @@ func (n *Naive) Agrees(s *Sim, outcome event.Outcome) {
 	index := len(s.Log)
 	e := s.Log[index-1].Event
 	told := Told{}
+	if index > 1 {
+		before, err := logging.Decode(s.Blocks[index-2])
+		require.NoError(s.T, err)
+		told.Before = logging.Point{LastIndex: before.Index, Chain: before.Chain()}
+	}
 	for _, r := range s.Last() {
 		switch b := r.Content.(type) {
 		case *memory.Access:

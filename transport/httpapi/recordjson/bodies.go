@@ -40,6 +40,8 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 		return outcome(b)
 	case *event.Again:
 		return fields{"index": b.Index}
+	case *event.Restored:
+		return restored(b)
 	case *logging.TreeHead:
 		return fields{"size": b.Size, "root": hex.EncodeToString(b.Root[:])}
 	case *logging.Archived:

@@ -55,6 +55,10 @@ func (v *view) eventBody(e *event.Event) any {
 		if b, ok := event.DecodeBody[event.Leader](e.Body); ok {
 			return fields{"node": b.Node, "term": b.Term}
 		}
+	case event.ClusterRestored:
+		if b, ok := event.DecodeBody[event.Restored](e.Body); ok {
+			return restored(b)
+		}
 	case event.Checkpoint:
 		if b, ok := event.DecodeBody[event.Compare](e.Body); ok {
 			return checkpoint(b)
@@ -76,6 +80,10 @@ func (v *view) result(r *event.Result) fields {
 	f := fields{"tick": r.Tick, "call": r.Call, "ok": r.OK, "value": r.Value, "took_ms": r.Millis}
 	set(set(f, "code", r.Code), "message", r.Message)
 	return set(f, "agent_id", v.agentID(r.Agent))
+}
+
+func restored(r *event.Restored) fields {
+	return fields{"from": r.From, "to": r.To, "index": r.Index, "chain": hex.EncodeToString(r.Chain[:])}
 }
 
 func checkpoint(c *event.Compare) fields {

@@ -118,8 +118,9 @@ func TestEveryEventIsRendered(t *testing.T) {
 	c.Seed = [16]byte{1, 2, 3}
 	for kind, body := range map[event.Kind]any{
 		event.KernelBooted: &c, event.LeaderStarted: &event.Leader{Node: "n1", Term: 2},
-		event.Checkpoint:  &event.Compare{Index: 4, Values: []event.Voter{{Node: "n1"}}},
-		event.AgentDefine: &event.Define{Name: "a"}, event.AgentStart: &event.Start{Reason: "r"},
+		event.ClusterRestored: &event.Restored{From: "old", To: "new", Index: 7},
+		event.Checkpoint:      &event.Compare{Index: 4, Values: []event.Voter{{Node: "n1"}}},
+		event.AgentDefine:     &event.Define{Name: "a"}, event.AgentStart: &event.Start{Reason: "r"},
 		event.AgentTrigger: &event.Trigger{Trigger: "spawn"}, event.AgentKill: &event.Kill{Agent: "a"}, event.AgentSubmit: &event.Submit{Agent: "a"},
 		event.AgentSend: &event.Send{Agent: "a", Message: value.True}, event.AgentReclassify: &event.Reclassify{Agent: "a", Reason: "r"},
 		event.TokenRevoke: &event.RevokeToken{Agent: "a"}, event.GrantRevoke: &event.RevokeGrant{Agent: "a", Grant: 1},

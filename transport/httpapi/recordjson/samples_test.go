@@ -37,13 +37,14 @@ func logSamples() map[bus.Kind]bus.Body {
 	c := config.Default()
 	booted, _ := kernel.DecodeRecordBody(bus.KernelBooted, event.Encode(&c))
 	return map[bus.Kind]bus.Body{
-		bus.Event:        &event.Recorded{Event: &event.Event{Kind: event.Pulse, Principal: "node:n1", IdempotencyKey: "k"}},
-		bus.Outcome:      &event.Outcome{Refusal: failure.Refusal{Code: failure.NotFound, Field: "agent"}, Agent: [16]byte{1}, Index: 1, Seq: 2},
-		bus.Duplicate:    &event.Again{Index: 7},
-		bus.KernelBooted: booted,
-		bus.Quarantine:   execution.Empty{},
-		bus.TreeHead:     &logging.TreeHead{Size: 300, Root: [32]byte{1}},
-		bus.LogArchived:  &logging.Archived{Segments: 3, Before: 700},
+		bus.Event:           &event.Recorded{Event: &event.Event{Kind: event.Pulse, Principal: "node:n1", IdempotencyKey: "k"}},
+		bus.Outcome:         &event.Outcome{Refusal: failure.Refusal{Code: failure.NotFound, Field: "agent"}, Agent: [16]byte{1}, Index: 1, Seq: 2},
+		bus.Duplicate:       &event.Again{Index: 7},
+		bus.KernelBooted:    booted,
+		bus.Quarantine:      execution.Empty{},
+		bus.ClusterRestored: &event.Restored{From: "old", To: "new", Index: 7, Chain: [32]byte{1}},
+		bus.TreeHead:        &logging.TreeHead{Size: 300, Root: [32]byte{1}},
+		bus.LogArchived:     &logging.Archived{Segments: 3, Before: 700},
 		bus.Interned: &interning.Gained{Entries: []interning.GainedEntry{
 			{No: 1, Class: interning.Labels, New: true, Body: event.Encode(map[string]string{"team": "red"})},
 			{No: 2, Class: interning.Env, Block: 301},
