@@ -22,7 +22,7 @@ func (n *Node) checkpoints(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause(ctx, 100*time.Millisecond)
 		index := n.fsm.Applied()
-		due := index >= last+checkpointEvents || index > last+1 && time.Since(lastAt) >= checkpointEvery
+		due := index >= last+checkpointEvents || index > last && time.Since(lastAt) >= checkpointEvery
 		if !due {
 			continue
 		}

@@ -21,14 +21,18 @@ import (
 //	    40     32  chain value after the segment
 //	    72      4  number of marks
 //	    76      4  number of agents
-//	    80   16 *  marks, ascending: busSeq, position; every 64 KiB or so
+//	    80      4  number of nodes
+//	    84   16 *  marks, ascending: busSeq, position; every 64 KiB or so
+//	     …   32 *  nodes of the tree over the log's blocks: the largest perfect
+//	               trees of at most 1,024 leaves that lie within the segment, in
+//	               order; none when the segment is not whole
 //	     …   12 *  agents, ascending: number, count of blocks, where in the
 //	               offset list its part begins (bytes from the list's start)
 //	     …      …  offset list: for each agent the offsets of its blocks from the
 //	               segment's start, ascending, as uvarint differences
 const (
 	indexMagic      = "OMNIIDX\n"
-	indexFixedBytes = 80
+	indexFixedBytes = 84
 	markBytes       = 16
 	agentBytes      = 12
 )
@@ -38,6 +42,7 @@ type index struct {
 	start, from, size uint64
 	chainOut          [logging.HashBytes]byte
 	marks             []byte
+	nodes             []byte
 	agents            []byte
 	offsets           []byte
 }
@@ -57,11 +62,14 @@ func parseIndex(b []byte) (*index, bool) {
 	}
 	marks := uint64(binary.LittleEndian.Uint32(b[72:])) * markBytes
 	agents := uint64(binary.LittleEndian.Uint32(b[76:])) * agentBytes
+	nodes := uint64(binary.LittleEndian.Uint32(b[80:])) * logging.HashBytes
 	rest := b[indexFixedBytes:]
-	if marks == 0 || marks+agents > uint64(len(rest)) {
+	if marks == 0 || marks+nodes+agents > uint64(len(rest)) {
 		return nil, false
 	}
-	x.marks, x.agents, x.offsets = rest[:marks], rest[marks:marks+agents], rest[marks+agents:]
+	x.marks, rest = rest[:marks], rest[marks:]
+	x.nodes, rest = rest[:nodes], rest[nodes:]
+	x.agents, x.offsets = rest[:agents], rest[agents:]
 	return x, true
 }
 

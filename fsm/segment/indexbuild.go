@@ -29,6 +29,8 @@ func buildIndex(d directory, entry *logging.Segment, from uint64) ([]byte, error
 	section := io.NewSectionReader(f, offsetIn(entry.Start, from), int64(entry.End()-from))
 	scanner := NewScanner(section)
 	var marks []mark
+	var nodes []byte
+	var digests []hash
 	var touches []uint64 // agent << 32 | offset; offsets fit: MaxSegmentBytes
 	position, chain := from, [logging.HashBytes]byte{}
 	for position < entry.End() {
@@ -49,6 +51,7 @@ func buildIndex(d directory, entry *logging.Segment, from uint64) ([]byte, error
 			agent, _ := block.TouchedAt(i)
 			touches = append(touches, uint64(agent)<<32|(position-entry.Start))
 		}
+		digests = append(digests, block.Digest())
 		position += uint64(len(raw))
 		if position == entry.End() {
 			chain = block.Chain()
@@ -58,14 +61,17 @@ func buildIndex(d directory, entry *logging.Segment, from uint64) ([]byte, error
 		return nil, d.corrupt(entry.Start, entry.Start, errOtherChain)
 	}
 	slices.Sort(touches)
-	return appendIndex(nil, entry, from, marks, touches), nil
+	if from == entry.Start {
+		nodes = appendNodes(nil, entry.FirstLeaf, digests)
+	}
+	return appendIndex(nil, entry, from, marks, nodes, touches), nil
 }
 
 // errOtherChain: a segment file that is sound, but not the one in the manifest.
 var errOtherChain = errors.New("segment does not end in the manifest's chain value")
 
 // appendIndex writes a sidecar. touches are sorted.
-func appendIndex(dst []byte, entry *logging.Segment, from uint64, marks []mark, touches []uint64) []byte {
+func appendIndex(dst []byte, entry *logging.Segment, from uint64, marks []mark, nodes []byte, touches []uint64) []byte {
 	agents, offsets := postings(touches)
 	dst = append(dst, indexMagic...)
 	dst = append(dst, 0, 0, 0, 0)
@@ -76,11 +82,12 @@ func appendIndex(dst []byte, entry *logging.Segment, from uint64, marks []mark, 
 	dst = append(dst, entry.ChainOut[:]...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(marks)))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(agents)/agentBytes))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(nodes)/logging.HashBytes))
 	for _, m := range marks {
 		dst = binary.LittleEndian.AppendUint64(dst, m.seq)
 		dst = binary.LittleEndian.AppendUint64(dst, m.position)
 	}
-	dst = append(append(dst, agents...), offsets...)
+	dst = append(append(append(dst, nodes...), agents...), offsets...)
 	binary.LittleEndian.PutUint32(dst[offsetCRC:], crc32.Checksum(dst[offsetVersion:], castagnoli))
 	return dst
 }

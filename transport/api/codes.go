@@ -25,6 +25,7 @@ const (
 	CodeNotLeader       = "NOT_LEADER"
 	CodeNoLeader        = "NO_LEADER"
 	CodeNotCaughtUp     = "NOT_CAUGHT_UP"
+	CodeNotCovered      = "NOT_COVERED"
 	CodeSessionExpired  = "SESSION_EXPIRED"
 	CodeTimeout         = "TIMEOUT"
 	CodeSafeMode        = "SAFE_MODE"

@@ -39,6 +39,7 @@ var codes = [...]CodeInfo{
 	later("NEWER_TERM", 503, "Another node leads, or stands for election. Ask again."),
 	later("NOT_BOOTED", 503, "The cluster has no configuration yet: its first leader is about to propose it. Ask again."),
 	later("NOT_CAUGHT_UP", 503, "This node has not applied the index, or is not within the lag, that was asked for; or it has not caught up since it started. Another node may have, or this one soon."),
+	later("NOT_COVERED", 503, "The record is younger than the newest Checkpoint, whose root proofs lead to. Ask again: one comes within seconds."),
 	definite("NOT_FOUND", 404, "There is no such agent, key, token or open request, or nothing at this address: field says which. index tells as of when."),
 	later("NOT_LEADER", 421, "This node does not lead, and commands go to the leader: its id and its address stand in leader, when they are known."),
 	later("NOT_READY", 503, "The leader is new and has not applied its first event. Ask again."),

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/api/logproof"
 )
 
 // Agent reads one agent.
@@ -18,6 +19,18 @@ func (c *Client) Agent(ctx context.Context, id string, opts ...Option) (api.Agen
 	var agent api.Agent
 	err := c.read(ctx, "get", "/agents/"+url.PathEscape(id), url.Values{}, settingsOf(opts), &agent)
 	return agent, err
+}
+
+// Prove asks for a proof that a record is in the log, and checks it. A record is
+// covered by the first Checkpoint after it: until then this waits.
+func (c *Client) Prove(ctx context.Context, seq uint64, opts ...Option) (*logproof.Proof, error) {
+	proof := new(logproof.Proof)
+	query := url.Values{"seq": {strconv.FormatUint(seq, 10)}}
+	if err := c.read(ctx, "prove", "/log/proof", query, settingsOf(opts), proof); err != nil {
+		return nil, err
+	}
+	_, err := logproof.Check(proof)
+	return proof, err
 }
 
 // Agents reads one page of a list.

@@ -139,6 +139,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET " + k + "/escalations/{escalation}",
 		"GET " + k + "/log",
 		"GET " + k + "/log/export",
+		"GET " + k + "/log/proof",
 		"GET " + k + "/shared/{namespace}",
 		"GET " + k + "/shared/{namespace}/value",
 		"GET " + k + "/tokens",
@@ -210,6 +211,8 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 	check("GET", k+"/agents/{id}/history", "200", d.get("/agents/"+agentA+"/history"))
 	check("GET", k+"/agents", "200", d.get("/agents?limit=2"))
 	check("GET", k+"/log", "200", d.get("/log?limit=1000"))
+	checkpoint(t, d)
+	check("GET", k+"/log/proof", "200", d.get("/log/proof?seq=1"))
 	check("GET", "/v1/cluster/status", "200", d.send(http.MethodGet, "/v1/cluster/status", ""))
 	check("GET", "/readyz", "200", d.send(http.MethodGet, "/readyz", ""))
 	sent("/v1/cluster/transfer", `{"to":"n1"}`)
@@ -276,9 +279,10 @@ func TestParametersMatchTheDocument(t *testing.T) {
 		{"effect":"ALLOW","action":"memory.*","resource":"**"},{"effect":"ESCALATE","action":"tool.call","resource":"echo"}]}}`), http.StatusCreated)
 	decode[api.Done](t, d.post("/shared/team/put", `{"key":"notes","value":1}`), http.StatusOK)
 	waiting := decode[api.EscalationPage](t, d.get("/escalations"), http.StatusOK).Escalations[0].Escalation
+	checkpoint(t, d)
 	good := map[string]string{
 		"key": "notes", "prefix": "orders", "action": "tool.call", "resource": "echo", "in_force": "true",
-		"consistency": "stale", "min_index": "1", "max_lag_ms": "1000", "limit": "5", "after": agentA, "state": "DEFINED",
+		"consistency": "stale", "min_index": "1", "max_lag_ms": "1000", "seq": "1", "limit": "5", "after": agentA, "state": "DEFINED",
 		"label": "a=b", "from": "1", "agent": agentA, "kinds": "STEP",
 	}
 	for path, methods := range d.document().Paths {

@@ -8,6 +8,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/api/logexport"
+	"github.com/omnikernel/omnikernel/transport/api/logproof"
 )
 
 // route is one line of the table: what the handler needs to know of it, and
@@ -129,6 +130,11 @@ func (s *Server) readRoutes() []*route {
 			query:  with(parameter{name: "from", about: "first busSeq wanted; 1 when it is not given", schema: "integer"}, agentParam, limitParam),
 			answer: typeOf[api.LogPage](),
 		}, s.getLog),
+		s.reader(&route{
+			path: kernelPath + "/log/proof", id: "prove-record", tag: "log", summary: "A proof that one record is in the log",
+			about: "It is checked without a cluster: omni log check. A record is covered by the first Checkpoint after it, which comes within seconds.",
+			query: with(parameter{name: "seq", about: "busSeq of the record", schema: "integer"}), answer: typeOf[logproof.Proof](),
+		}, s.getProof),
 	}
 	watch := &route{
 		method: http.MethodGet, path: kernelPath + "/watch", id: "watch-log", tag: "log", summary: "Records as they come",

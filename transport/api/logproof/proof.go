@@ -42,6 +42,14 @@ func New(clusterID, kernelID string, seq uint64, block, head []byte, p *logging.
 	return out, nil
 }
 
+// SizeOf is the number of blocks that the root on record in a block is over.
+func SizeOf(head *logging.Block) (uint64, error) {
+	if said := rootOn(head); said != nil {
+		return said.Size, nil
+	}
+	return 0, &Wrong{"head", "has no root on record"}
+}
+
 // Wrong says which part of a proof does not hold.
 type Wrong struct {
 	Field string // as in the JSON
