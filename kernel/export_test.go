@@ -92,3 +92,10 @@ func BootedBody(c *config.Config) bus.Body { return &booted{*c} }
 
 // RowBytes is an agent's section as a snapshot writes it.
 func RowBytes(r *state.Row) []byte { return appendRow(nil, r) }
+
+// SliceOf tells what the routing table says of slices: whether it says anything
+// for the kind, and whether it has a part of its applier for them.
+func SliceOf(k bus.Kind) (told, hasPart, wantsPart bool) {
+	r := &routes[k]
+	return r.slice != 0, r.part != nil, r.slice == partly || r.slice == everyones
+}

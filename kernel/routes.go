@@ -22,57 +22,73 @@ import (
 )
 
 // route says what becomes of one kind of record: how its body is read back
-// from the log, which owner takes it in, and which flows react, in order.
+// from the log, which owner takes it in, what of that is its agent's alone,
+// which interned bodies it names, and which flows react, in order.
 type route struct {
 	name   string
 	decode func([]byte) (bus.Body, bool)
+	slice  sliced
+	part   func(x *Slice, at bus.At, r bus.Record) // where slice is partly or everyones
 	apply  func(s *state.State, at bus.At, r bus.Record)
+	names  func(b bus.Body, use func(body uint32))
 	react  []reaction
 }
+
+// sliced says what apply writes, as one agent's Slice needs to know. It stands
+// for every kind that has an apply.
+type sliced uint8
+
+const (
+	_         sliced = iota
+	whole            // the row of the record's agent, entries under its number, and counters
+	partly           // that, and what is other agents': part does the agent's own
+	everyones        // … of records that belong to no agent, too
+	elsewhere        // nothing that is the agent's alone
+)
 
 type reaction func(v flows.View, made bus.Record, out *bus.Batch)
 
 // routes is the routing table (EV-5), indexed by kind. A kind without apply
 // tells the log something that no table keeps.
 var routes = [bus.Last + 1]route{
-	bus.Event: {name: "EVENT", decode: body(event.DecodeRecorded), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.Event: {name: "EVENT", decode: body(event.DecodeRecorded), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Sessions.ApplyEvent(at, r.Body.(*event.Recorded).Event, s.Config)
 	}},
-	bus.Outcome: {name: "OUTCOME", decode: body(event.DecodeOutcome), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.Outcome: {name: "OUTCOME", decode: body(event.DecodeOutcome), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Sessions.ApplyOutcome(at, s.Log.Position, r.Body.(*event.Outcome), s.Config)
 	}},
 	bus.Duplicate:  {name: "DUPLICATE", decode: body(event.DecodeAgain)},
 	bus.Quarantine: {name: "QUARANTINED", decode: body(execution.DecodeEmpty)},
-	bus.ClusterRestored: {name: "CLUSTER_RESTORED", decode: body(event.DecodeRestored), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.ClusterRestored: {name: "CLUSTER_RESTORED", decode: body(event.DecodeRestored), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		c := *s.Config // published states share it
 		c.ClusterID = r.Body.(*event.Restored).To
 		s.Config = &c
 	}},
-	bus.TreeHead: {name: "TREE_HEAD", decode: body(logging.DecodeTreeHead), apply: func(s *state.State, _ bus.At, _ bus.Record) {
+	bus.TreeHead: {name: "TREE_HEAD", decode: body(logging.DecodeTreeHead), slice: elsewhere, apply: func(s *state.State, _ bus.At, _ bus.Record) {
 		s.Log.ApplyTreeHead()
 	}},
-	bus.LogArchived: {name: "LOG_ARCHIVED", decode: body(logging.DecodeArchived), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.LogArchived: {name: "LOG_ARCHIVED", decode: body(logging.DecodeArchived), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Log.ApplyArchived(at.Index, r.Body.(*logging.Archived))
 	}},
-	bus.KernelBooted: {name: "KERNEL_BOOTED", decode: body(decodeConfig), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.KernelBooted: {name: "KERNEL_BOOTED", decode: body(decodeConfig), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Config = &r.Body.(*booted).Config
 	}},
 
-	bus.Interned: {name: "INTERNED", decode: body(interning.DecodeGained), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.Interned: {name: "INTERNED", decode: body(interning.DecodeGained), slice: everyones, part: gains, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Interned.ApplyGained(r.Body.(*interning.Gained), logging.PointerTo(s.Log.Position))
 	}},
-	bus.Released: {name: "RELEASED", decode: body(interning.DecodeLost), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.Released: {name: "RELEASED", decode: body(interning.DecodeLost), slice: partly, part: losses, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Interned.ApplyLost(r.Body.(*interning.Lost))
 	}},
 
-	bus.AgentDefined: {name: "AGENT_DEFINED", decode: body(identity.DecodeDefined), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.AgentDefined: {name: "AGENT_DEFINED", decode: body(identity.DecodeDefined), slice: partly, part: defined, names: namesOfDefined, apply: func(s *state.State, at bus.At, r bus.Record) {
 		no, row := s.Agents.Append()
 		if no != r.Agent {
 			panic("kernel: agents are numbered densely")
 		}
 		s.Identity.Apply(&row.Identity, no, at, r.Body.(*identity.Defined))
 	}},
-	bus.Lifecycle: {name: "LIFECYCLE", decode: body(lifecycle.DecodeEvent), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.Lifecycle: {name: "LIFECYCLE", decode: body(lifecycle.DecodeEvent), slice: partly, part: ownStep, apply: func(s *state.State, at bus.At, r bus.Record) {
 		row := s.Agents.Edit(r.Agent)
 		row.Lifecycle.Apply(at, r.Body.(*lifecycle.Event))
 		if parent := row.Delegation.Parent; parent != 0 && row.Lifecycle.State == lifecycle.Terminated {
@@ -81,28 +97,28 @@ var routes = [bus.Last + 1]route{
 	}, react: []reaction{
 		flows.Suspend, flows.Faulted, flows.Teardown, flows.Release, flows.ChildOver, flows.Waits, flows.Schedule,
 	}},
-	bus.FaultReclassified: {name: "FAULT_RECLASSIFIED", decode: body(lifecycle.DecodeReclassified), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.FaultReclassified: {name: "FAULT_RECLASSIFIED", decode: body(lifecycle.DecodeReclassified), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		row := s.Agents.Edit(r.Agent)
 		row.Lifecycle.ApplyReclassified()
 		row.Recovery.ApplyReclassified()
 	}},
-	bus.RetryScheduled: {name: "RETRY_SCHEDULED", decode: body(recovery.DecodeScheduled), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.RetryScheduled: {name: "RETRY_SCHEDULED", decode: body(recovery.DecodeScheduled), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Agents.Edit(r.Agent).Recovery.ApplyScheduled(r.Tick, r.Body.(*recovery.Scheduled))
 	}},
-	bus.SuspendRequested: {name: "SUSPEND_REQUESTED", decode: body(lifecycle.DecodeSuspendRequested), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.SuspendRequested: {name: "SUSPEND_REQUESTED", decode: body(lifecycle.DecodeSuspendRequested), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Agents.Edit(r.Agent).Lifecycle.ApplySuspendRequested(r.Body.(*lifecycle.SuspendRequested))
 	}},
-	bus.SnapshotTaken: {name: "SNAPSHOT_TAKEN", decode: body(memory.DecodeSnapshotted), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.SnapshotTaken: {name: "SNAPSHOT_TAKEN", decode: body(memory.DecodeSnapshotted), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Agents.Edit(r.Agent).Memory.ApplySnapshotted(at, r.Body.(*memory.Snapshotted))
 	}},
-	bus.SnapshotDropped: {name: "SNAPSHOT_DROPPED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.SnapshotDropped: {name: "SNAPSHOT_DROPPED", decode: body(execution.DecodeEmpty), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Agents.Edit(r.Agent).Memory.ApplySnapshotDropped()
 	}},
-	bus.TeardownFailed: {name: "TEARDOWN_INCOMPLETE", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.TeardownFailed: {name: "TEARDOWN_INCOMPLETE", decode: body(execution.DecodeEmpty), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Running.ApplyTorn(&s.Agents.Edit(r.Agent).Execution)
 	}},
 	bus.InvalidTransition: {name: "INVALID_TRANSITION", decode: body(lifecycle.DecodeRejection)},
-	bus.AgentArchived: {name: "AGENT_ARCHIVED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.AgentArchived: {name: "AGENT_ARCHIVED", decode: body(execution.DecodeEmpty), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		row := s.Agents.Edit(r.Agent)
 		row.Identity.ApplyArchived()
 		row.Execution.ApplyArchived()
@@ -110,103 +126,103 @@ var routes = [bus.Last + 1]route{
 		row.Mailbox.ApplyReleased()
 	}},
 
-	bus.InstructionQueued: {name: "INSTRUCTION_QUEUED", decode: body(execution.DecodeInstruction), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.InstructionQueued: {name: "INSTRUCTION_QUEUED", decode: body(execution.DecodeInstruction), slice: whole, names: namesOfInstruction, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Running.ApplyQueued(&s.Agents.Edit(r.Agent).Execution, r.Body.(*execution.InstructionBody))
 	}, react: []reaction{flows.Schedule}},
-	bus.TickScheduled: {name: "TICK_SCHEDULED", decode: body(execution.DecodePlace), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.TickScheduled: {name: "TICK_SCHEDULED", decode: body(execution.DecodePlace), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Running.ApplyScheduled(&s.Agents.Edit(r.Agent).Execution, r.Agent, r.Body.(*execution.PlaceBody))
 	}},
-	bus.TickFrozen: {name: "TICK_FROZEN", decode: body(execution.DecodePlace), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.TickFrozen: {name: "TICK_FROZEN", decode: body(execution.DecodePlace), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Running.ApplyFrozen(&s.Agents.Edit(r.Agent).Execution)
 	}},
-	bus.TickStarted: {name: "TICK_STARTED", decode: body(execution.DecodeStarted), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.TickStarted: {name: "TICK_STARTED", decode: body(execution.DecodeStarted), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Running.ApplyStarted(&s.Agents.Edit(r.Agent).Execution, at, r.Tick, r.Body.(*execution.StartedBody))
 	}},
 	bus.Step: {name: "STEP", decode: body(execution.DecodeStep)},
-	bus.TickCompleted: {name: "TICK_COMPLETED", decode: body(execution.DecodeCompleted), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.TickCompleted: {name: "TICK_COMPLETED", decode: body(execution.DecodeCompleted), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		row := s.Agents.Edit(r.Agent)
 		s.Running.ApplyCompleted(&row.Execution, r.Tick, r.Body.(*execution.CompletedBody))
 		row.Memory.ApplyTickOver()
 	}, react: []reaction{flows.Finish, flows.Schedule}},
-	bus.TickPendingTool:       {name: "TICK_PENDING_TOOL", decode: body(execution.DecodePending), apply: takePending, react: []reaction{flows.Gate}},
-	bus.TickPendingDelegation: {name: "TICK_PENDING_DELEGATION", decode: body(execution.DecodePending), apply: takePending, react: []reaction{flows.Gate}},
-	bus.TickFailed: {name: "TICK_FAILED", decode: body(execution.DecodeFailed), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.TickPendingTool:       {name: "TICK_PENDING_TOOL", decode: body(execution.DecodePending), slice: whole, apply: takePending, react: []reaction{flows.Gate}},
+	bus.TickPendingDelegation: {name: "TICK_PENDING_DELEGATION", decode: body(execution.DecodePending), slice: whole, apply: takePending, react: []reaction{flows.Gate}},
+	bus.TickFailed: {name: "TICK_FAILED", decode: body(execution.DecodeFailed), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Running.ApplyFailed(&s.Agents.Edit(r.Agent).Execution, at, r.Tick, r.Body.(*execution.FailedBody))
 	}, react: []reaction{flows.Fault, flows.Finish, flows.Schedule}},
 	bus.TickOverflow: {name: "TICK_OVERFLOW", decode: body(execution.DecodeOverflow)},
-	bus.ResultDelivered: {name: "RESULT_DELIVERED", decode: body(execution.DecodeDelivered), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.ResultDelivered: {name: "RESULT_DELIVERED", decode: body(execution.DecodeDelivered), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Running.ApplyDelivered(&s.Agents.Edit(r.Agent).Execution, at, r.Body.(*execution.DeliveredBody))
 	}, react: []reaction{flows.Schedule}},
-	bus.EventDelivered: {name: "EVENT_DELIVERED", decode: body(execution.DecodeEvent), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.EventDelivered: {name: "EVENT_DELIVERED", decode: body(execution.DecodeEvent), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Running.ApplyEvent(&s.Agents.Edit(r.Agent).Execution, at, r.Body.(*execution.EventBody))
 	}},
-	bus.Emitted: {name: "EMITTED", decode: body(execution.DecodeEmitted), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.Emitted: {name: "EMITTED", decode: body(execution.DecodeEmitted), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Running.ApplyEmitted(&s.Agents.Edit(r.Agent).Execution)
 	}},
-	bus.MessageQueued: {name: "MESSAGE_QUEUED", decode: body(mailbox.DecodeMessage), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.MessageQueued: {name: "MESSAGE_QUEUED", decode: body(mailbox.DecodeMessage), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Agents.Edit(r.Agent).Mailbox.ApplyQueued(r.Body.(*mailbox.Message))
 	}, react: []reaction{flows.Deliver}},
-	bus.MessageTaken: {name: "MESSAGE_TAKEN", decode: body(mailbox.DecodeReceive), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.MessageTaken: {name: "MESSAGE_TAKEN", decode: body(mailbox.DecodeReceive), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Agents.Edit(r.Agent).Mailbox.ApplyTaken()
 	}},
-	bus.ReceiveStarted: {name: "RECEIVE_STARTED", decode: body(mailbox.DecodeReceive), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.ReceiveStarted: {name: "RECEIVE_STARTED", decode: body(mailbox.DecodeReceive), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Agents.Edit(r.Agent).Mailbox.ApplyStarted(r.Body.(*mailbox.Receive))
 	}},
-	bus.TickRestored: {name: "TICK_RESTORED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.TickRestored: {name: "TICK_RESTORED", decode: body(execution.DecodeEmpty), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Running.ApplyRestored(&s.Agents.Edit(r.Agent).Execution, at)
 	}},
-	bus.QueueAllocated: {name: "QUEUE_ALLOCATED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.QueueAllocated: {name: "QUEUE_ALLOCATED", decode: body(execution.DecodeEmpty), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Running.ApplyAllocated(&s.Agents.Edit(r.Agent).Execution)
 	}},
-	bus.QueueReleased: {name: "QUEUE_RELEASED", decode: body(execution.DecodeEmpty), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.QueueReleased: {name: "QUEUE_RELEASED", decode: body(execution.DecodeEmpty), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Running.ApplyReleased(&s.Agents.Edit(r.Agent).Execution)
 	}},
 
-	bus.GrantsAssigned: {name: "GRANTS_ASSIGNED", decode: body(permissions.DecodeAssigned), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.GrantsAssigned: {name: "GRANTS_ASSIGNED", decode: body(permissions.DecodeAssigned), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Agents.Edit(r.Agent).Permissions.Apply(r.Body.(*permissions.Assigned))
 	}},
 	bus.Allow: {name: "ALLOW", decode: body(permissions.DecodeEvaluation)},
 	bus.Deny:  {name: "DENY", decode: body(permissions.DecodeEvaluation)},
-	bus.Escalated: {name: "ESCALATED", decode: body(permissions.DecodeEscalated), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.Escalated: {name: "ESCALATED", decode: body(permissions.DecodeEscalated), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Escalations.ApplyEscalated(r.Agent, r.Tick, at, r.Body.(*permissions.Escalated))
 	}, react: []reaction{flows.Offer}},
-	bus.EscalationOffered: {name: "ESCALATION_OFFERED", decode: body(permissions.DecodeEscalationOffered), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.EscalationOffered: {name: "ESCALATION_OFFERED", decode: body(permissions.DecodeEscalationOffered), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Escalations.ApplyOffered(r.Body.(*permissions.EscalationOffered))
 	}},
-	bus.EscalationDecided: {name: "ESCALATION_DECIDED", decode: body(permissions.DecodeEscalationDecided), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.EscalationDecided: {name: "ESCALATION_DECIDED", decode: body(permissions.DecodeEscalationDecided), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Escalations.ApplyDecided(r.Body.(*permissions.EscalationDecided))
 	}},
-	bus.GrantRevoked: {name: "GRANT_REVOKED", decode: body(permissions.DecodeRevoked), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.GrantRevoked: {name: "GRANT_REVOKED", decode: body(permissions.DecodeRevoked), slice: whole, names: namesOfRevoked, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Agents.Edit(r.Agent).Permissions.ApplyRevoked(r.Body.(*permissions.Revoked))
 	}},
 
-	bus.TokenIssued: {name: "TOKEN_ISSUED", decode: body(delegation.DecodeTokenIssued), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.TokenIssued: {name: "TOKEN_ISSUED", decode: body(delegation.DecodeTokenIssued), slice: partly, part: ownToken, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Delegation.ApplyIssued(tokensOf(s), r.Agent, at, r.Body.(*delegation.TokenIssued))
 	}},
-	bus.TokenRevoked: {name: "TOKEN_REVOKED", decode: body(delegation.DecodeTokenRevoked), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.TokenRevoked: {name: "TOKEN_REVOKED", decode: body(delegation.DecodeTokenRevoked), slice: partly, part: ownRevocation, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Delegation.ApplyRevoked(&s.Agents.Edit(r.Agent).Delegation, r.Agent, at, r.Body.(*delegation.TokenRevoked))
 	}},
-	bus.ChildrenRevoked: {name: "CHILDREN_REVOKED", decode: body(delegation.DecodeChildrenVoided), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.ChildrenRevoked: {name: "CHILDREN_REVOKED", decode: body(delegation.DecodeChildrenVoided), slice: partly, part: ownVoid, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Delegation.ApplyVoided(&s.Agents.Edit(r.Agent).Delegation, r.Agent, at, r.Body.(*delegation.ChildrenVoided))
 	}},
-	bus.DelegationAccepted: {name: "DELEGATION_ACCEPTED", decode: body(delegation.DecodeDelegationAccepted), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.DelegationAccepted: {name: "DELEGATION_ACCEPTED", decode: body(delegation.DecodeDelegationAccepted), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Delegation.ApplyAccepted(r.Agent, r.Tick, r.Body.(*delegation.DelegationAccepted))
 	}},
 	bus.DelegationRejected: {name: "DELEGATION_REJECTED", decode: body(delegation.DecodeDelegationRejected)},
-	bus.ChildResult:        {name: "CHILD_RESULT", decode: body(delegation.DecodeChildResult), apply: childResult, react: []reaction{flows.Joined}},
-	bus.ChildFailure:       {name: "CHILD_FAILURE", decode: body(delegation.DecodeChildResult), apply: childResult, react: []reaction{flows.Joined}},
-	bus.DelegationOver: {name: "DELEGATION_OVER", decode: body(delegation.DecodeDelegationOver), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.ChildResult:        {name: "CHILD_RESULT", decode: body(delegation.DecodeChildResult), slice: elsewhere, apply: childResult, react: []reaction{flows.Joined}},
+	bus.ChildFailure:       {name: "CHILD_FAILURE", decode: body(delegation.DecodeChildResult), slice: elsewhere, apply: childResult, react: []reaction{flows.Joined}},
+	bus.DelegationOver: {name: "DELEGATION_OVER", decode: body(delegation.DecodeDelegationOver), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Delegation.ApplyOver(r.Agent, r.Tick, r.Body.(*delegation.DelegationOver))
 	}},
 	bus.ParentTerminated: {name: "PARENT_TERMINATED", decode: body(delegation.DecodeParentTerminated)},
-	bus.RequestCancelled: {name: "REQUEST_CANCELLED", decode: body(delegation.DecodeRequestCancelled), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.RequestCancelled: {name: "REQUEST_CANCELLED", decode: body(delegation.DecodeRequestCancelled), slice: partly, part: ownCancel, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Delegation.ApplyCancelled(r.Agent, at, r.Body.(*delegation.RequestCancelled))
 	}},
-	bus.CascadeMoved: {name: "CASCADE_MOVED", decode: body(delegation.DecodeCascadeMoved), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.CascadeMoved: {name: "CASCADE_MOVED", decode: body(delegation.DecodeCascadeMoved), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Delegation.ApplyMoved(r.Body.(*delegation.CascadeMoved))
 	}},
 
-	bus.MemoryAccess: {name: "MEMORY_ACCESS", decode: body(memory.DecodeAccess), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.MemoryAccess: {name: "MEMORY_ACCESS", decode: body(memory.DecodeAccess), slice: partly, part: ownMemory, apply: func(s *state.State, at bus.At, r bus.Record) {
 		access := r.Body.(*memory.Access)
 		var row *memory.Row
 		if access.Owner != 0 && access.Changes() {
@@ -214,31 +230,31 @@ var routes = [bus.Last + 1]route{
 		}
 		s.Memory.ApplyAccess(row, r.Agent, r.Tick, at, access)
 	}},
-	bus.MemoryRestored: {name: "MEMORY_RESTORED", decode: body(memory.DecodeRestored), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.MemoryRestored: {name: "MEMORY_RESTORED", decode: body(memory.DecodeRestored), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Memory.ApplyRestored(&s.Agents.Edit(r.Agent).Memory, r.Agent, r.Body.(*memory.Restored))
 	}},
-	bus.MemoryReleased: {name: "MEMORY_RELEASED", decode: body(memory.DecodeReleased), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.MemoryReleased: {name: "MEMORY_RELEASED", decode: body(memory.DecodeReleased), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Memory.ApplyReleased(&s.Agents.Edit(r.Agent).Memory, r.Agent)
 	}},
 
-	bus.Audit: {name: "AUDIT", decode: body(audit.Decode), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.Audit: {name: "AUDIT", decode: body(audit.Decode), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Audit.Apply(at, r.Agent, r.Tick, r.Body.(*audit.Body))
 	}},
 
-	bus.CallRequested: {name: "CALL_REQUESTED", decode: body(tools.DecodeRequested), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.CallRequested: {name: "CALL_REQUESTED", decode: body(tools.DecodeRequested), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Tools.ApplyRequested(r.Agent, r.Tick, at, r.Body.(*tools.RequestedBody))
 	}},
-	bus.CallDispatched: {name: "CALL_DISPATCHED", decode: body(tools.DecodeDispatched), apply: func(s *state.State, at bus.At, r bus.Record) {
+	bus.CallDispatched: {name: "CALL_DISPATCHED", decode: body(tools.DecodeDispatched), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Tools.ApplyDispatched(r.Agent, r.Tick, at, r.Body.(*tools.DispatchedBody))
 	}},
-	bus.ActionExecuted: {name: "ACTION_EXECUTED", decode: body(tools.DecodeAction), apply: resolveCall},
-	bus.ActionFailed:   {name: "ACTION_FAILED", decode: body(tools.DecodeAction), apply: resolveCall},
+	bus.ActionExecuted: {name: "ACTION_EXECUTED", decode: body(tools.DecodeAction), slice: whole, apply: resolveCall},
+	bus.ActionFailed:   {name: "ACTION_FAILED", decode: body(tools.DecodeAction), slice: whole, apply: resolveCall},
 	bus.StaleResult:    {name: "STALE_RESULT", decode: body(tools.DecodeStale)},
 
-	bus.TimerSet: {name: "TIMER_SET", decode: body(timers.DecodeSet), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.TimerSet: {name: "TIMER_SET", decode: body(timers.DecodeSet), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Timers.ApplySet(&s.Agents.Edit(r.Agent).Timer, r.Body.(*timers.Set))
 	}},
-	bus.TimerCleared: {name: "TIMER_CLEARED", decode: body(timers.DecodeCleared), apply: func(s *state.State, _ bus.At, r bus.Record) {
+	bus.TimerCleared: {name: "TIMER_CLEARED", decode: body(timers.DecodeCleared), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Timers.ApplyCleared(&s.Agents.Edit(r.Agent).Timer, r.Body.(*timers.Cleared))
 	}},
 }

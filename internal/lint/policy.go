@@ -22,6 +22,13 @@ var composers = map[string]string{
 	"invariants": "a rule of the kernel reads whatever it is about, and changes nothing",
 	"state":      "an agent's row has one field for each module",
 	"kerneltest": "test support drives the kernel as a whole",
+	"replay":     "a log's second reader runs its ticks again",
+}
+
+// drivers are the kernel packages that use the root.
+var drivers = map[string]string{
+	"kerneltest": "replicas over one log, for tests",
+	"replay":     "it holds the kernel to its own log",
 }
 
 // kernelExceptions are the imports between kernel packages that the rules

@@ -118,9 +118,14 @@ func (t *Tables) ApplyIssued(edit func(no uint32) *Row, no uint32, at bus.At, b 
 	if row == nil || row.Token != 0 || b.Parent >= no || b.Parent != 0 && !link(edit, b.Parent, no) {
 		return
 	}
-	row.Token, row.Depth, row.Expires, row.Timer = at.Seq, b.Depth, b.Expires, b.Timer
+	row.ApplyIssued(at, b)
+}
+
+// ApplyIssued gives the agent itself its token, and says whose child it is.
+func (r *Row) ApplyIssued(at bus.At, b *TokenIssued) {
+	r.Token, r.Depth, r.Expires, r.Timer = at.Seq, b.Depth, b.Expires, b.Timer
 	if b.Parent != 0 {
-		row.Parent, row.Tick, row.Call, row.Position = b.Parent, b.Tick, b.Call, b.Position
+		r.Parent, r.Tick, r.Call, r.Position = b.Parent, b.Tick, b.Call, b.Position
 	}
 }
 
@@ -152,13 +157,19 @@ func (t *Tables) ApplyRevoked(row *Row, no uint32, at bus.At, b *TokenRevoked) {
 	if b.Cursor {
 		t.move(no)
 	}
-	if row.Revoked != "" {
-		return // the first reason stands
-	}
-	row.Revoked = b.Code
-	if b.Cascade {
+	if row.ApplyRevoked(b) && b.Cascade {
 		t.LoadCascade(&Cascade{ID: at.Seq, Kind: OfSubtree, Root: no, Code: b.Code})
 	}
+}
+
+// ApplyRevoked voids the agent's own token. The first reason stands; it reports
+// whether this is the first.
+func (r *Row) ApplyRevoked(b *TokenRevoked) bool {
+	if r.Revoked != "" {
+		return false
+	}
+	r.Revoked = b.Code
+	return true
 }
 
 // ApplyVoided voids the tokens of the children that there are.
@@ -166,8 +177,14 @@ func (t *Tables) ApplyVoided(row *Row, no uint32, at bus.At, b *ChildrenVoided) 
 	if row.FirstChild == 0 {
 		return
 	}
-	row.VoidBefore, row.ChildrenFor = at.Seq, b.Code
+	row.ApplyVoided(at, b)
 	t.LoadCascade(&Cascade{ID: at.Seq, Kind: OfSubtree, Root: no, Code: b.Code})
+}
+
+// ApplyVoided notes in the parent's row which tokens are void: those that are older
+// than the record.
+func (r *Row) ApplyVoided(at bus.At, b *ChildrenVoided) {
+	r.VoidBefore, r.ChildrenFor = at.Seq, b.Code
 }
 
 // ApplyAccepted opens a request; a detached one nobody waits for.
@@ -198,16 +215,21 @@ func (t *Tables) ApplyCancelled(parent uint32, at bus.At, b *RequestCancelled) {
 	if !ok {
 		return
 	}
+	t.ApplyEnding(parent, b)
+	if found.Cancelled {
+		return
+	}
+	t.LoadCascade(&Cascade{ID: at.Seq, Kind: OfRequest, Root: found.First, Last: found.First + found.Count - 1, Code: b.Code})
+}
+
+// ApplyEnding notes in the request that what runs of it is being ended.
+func (t *Tables) ApplyEnding(parent uint32, b *RequestCancelled) {
 	t.edit(parent, b.Tick, b.Call, func(o *Open) {
 		o.Cancelled = true
 		if b.Code == failure.WaitTimeout {
 			o.Deadline, o.Timer = 0, 0
 		}
 	})
-	if found.Cancelled {
-		return
-	}
-	t.LoadCascade(&Cascade{ID: at.Seq, Kind: OfRequest, Root: found.First, Last: found.First + found.Count - 1, Code: b.Code})
 }
 
 // ApplyOver forgets a request.

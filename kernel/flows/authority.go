@@ -34,7 +34,10 @@ func (v View) authority(no uint32, action, resource string) (permissions.Effect,
 // no longer in force, and by which code. An agent that was never spawned has
 // no token to lose.
 func (v View) void(no uint32) (failure.Code, bool) {
-	inForce, code, _ := delegation.InForce(v.tokens, no, v.Clock)
+	inForce, code, holder := delegation.InForce(v.tokens, no, v.Clock)
+	if !inForce && v.Agents.Get(holder) == nil {
+		return v.Above, v.Above != ""
+	}
 	return code, !inForce
 }
 

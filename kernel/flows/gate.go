@@ -49,14 +49,18 @@ func Gate(v View, made bus.Record, out *bus.Batch) {
 		judged[i] = judgement{call: body.First + uint32(i), request: &body.Requests[i], bodies: &bodies[i]}
 		g.judge(&judged[i])
 	}
-	trigger := lifecycle.AwaitTool
-	if made.Kind == bus.TickPendingDelegation {
-		trigger = lifecycle.Yield
-	}
-	out.Add(transitionIn(&bodies[0].wait, t, lifecycle.Active, trigger, lifecycle.Kernel, cause{tick: g.tick}))
+	out.Add(transitionIn(&bodies[0].wait, t, lifecycle.Active, waitFor(made.Kind), lifecycle.Kernel, cause{tick: g.tick}))
 	for i := range judged {
 		g.proceed(&judged[i])
 	}
+}
+
+// waitFor is row 3's trigger for a PENDING exit.
+func waitFor(exit bus.Kind) lifecycle.Trigger {
+	if exit == bus.TickPendingDelegation {
+		return lifecycle.Yield
+	}
+	return lifecycle.AwaitTool
 }
 
 type gate struct {

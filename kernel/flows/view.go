@@ -23,6 +23,11 @@ type View struct {
 	*state.State
 	Compiled Compiler
 	Seq      uint64 // the next busSeq
+
+	// Above stands for the agents above one whose history is looked at alone, in
+	// a state that has nobody else: the code by which they void its token, as its
+	// record says; empty while they do not.
+	Above failure.Code
 }
 
 // Target is the agent that a cause concerns.

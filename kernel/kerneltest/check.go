@@ -21,6 +21,8 @@ func (s *Sim) Check() {
 	s.CheckFold()
 	s.CheckCounts()
 	s.CheckBodies()
+	s.CheckSlices()
+	s.CheckAgents()
 	s.CheckPaths()
 	s.CheckTicks()
 	s.CheckTimers()

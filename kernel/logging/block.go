@@ -46,7 +46,24 @@ func (b *Block) HeadAt(i int) [HashBytes]byte { return b.touched.head(i) }
 
 // Previous gives the pointer to an agent's previous block, and whether this
 // block touches the agent at all.
-func (b *Block) Previous(agent uint32) (pointer uint64, touched bool) { return b.touched.find(agent) }
+func (b *Block) Previous(agent uint32) (pointer uint64, touched bool) {
+	i, touched := b.touched.find(agent)
+	if !touched {
+		return 0, false
+	}
+	_, pointer = b.touched.at(i)
+	return pointer, true
+}
+
+// Head gives an agent's own chain value before this block, and whether this
+// block touches the agent at all.
+func (b *Block) Head(agent uint32) (head [HashBytes]byte, touched bool) {
+	i, touched := b.touched.find(agent)
+	if !touched {
+		return [HashBytes]byte{}, false
+	}
+	return b.touched.head(i), true
+}
 
 // BlockLen reads the length of the block that begins at the front of b, which
 // needs LengthBytes bytes.

@@ -52,14 +52,14 @@ func (l touchedList) head(i int) [HashBytes]byte {
 }
 
 // find searches an agent in the ascending list.
-func (l touchedList) find(agent uint32) (previous uint64, ok bool) {
+func (l touchedList) find(agent uint32) (i int, ok bool) {
 	low, high := 0, l.len()
 	for low < high {
 		middle := int(uint(low+high) >> 1)
-		a, p := l.at(middle)
+		a, _ := l.at(middle)
 		switch {
 		case a == agent:
-			return p, true
+			return middle, true
 		case a < agent:
 			low = middle + 1
 		default:

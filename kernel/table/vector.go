@@ -13,12 +13,14 @@ const (
 	spanRows   = groupRows * spanGroups
 )
 
-// Vector is a dense, paged, copy-on-write vector of rows numbered from 1.
+// Vector is a dense, paged, copy-on-write vector of rows numbered from 1, or
+// from elsewhere if Beginning made it.
 // The zero value is empty and ready for use. Copies made by Publish are
 // read-only; calling Edit or Append on one is a bug and panics.
 type Vector[T any] struct {
 	spans    []*span[T]
 	spansGen uint64
+	base     uint32 // the number before the first row's
 	length   uint32
 	gen      uint64 // what has this generation belongs to the writer alone
 	frozen   bool
@@ -39,27 +41,31 @@ type page[T any] struct {
 	rows [pageRows]T
 }
 
-// Len is the number of rows; valid numbers are 1 … Len.
+// Beginning returns an empty vector whose first row will have that number, from
+// 1: a part of a longer one.
+func Beginning[T any](first uint32) Vector[T] { return Vector[T]{base: first - 1} }
+
+// Len is the number of rows; valid numbers are 1 … Len, but in a Beginning.
 func (v *Vector[T]) Len() uint32 { return v.length }
 
 // Get returns row no for reading. The pointer stays valid and unchanged for as
 // long as v is a published copy; in the writer's vector it is valid until the
 // next Edit. It returns nil when there is no such row.
 func (v *Vector[T]) Get(no uint32) *T {
-	if no == 0 || no > v.length {
+	if no <= v.base || no-v.base > v.length {
 		return nil
 	}
-	at := no - 1
+	at := no - v.base - 1
 	return &v.spans[at/spanRows].groups[at%spanRows/groupRows].pages[at%groupRows/pageRows].rows[at%pageRows]
 }
 
 // Edit returns row no for writing, after making its page the writer's own.
 // It panics when there is no such row: callers looked it up before.
 func (v *Vector[T]) Edit(no uint32) *T {
-	if no == 0 || no > v.length {
+	if no <= v.base || no-v.base > v.length {
 		panic("table: edit of a row that does not exist")
 	}
-	at := no - 1
+	at := no - v.base - 1
 	return &v.own(at).rows[at%pageRows]
 }
 
@@ -68,7 +74,7 @@ func (v *Vector[T]) Append() (uint32, *T) {
 	at := v.length
 	row := &v.own(at).rows[at%pageRows]
 	v.length++
-	return v.length, row
+	return v.base + v.length, row
 }
 
 // own makes the page of position at writable: the list of spans, a span, a

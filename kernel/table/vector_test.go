@@ -61,6 +61,25 @@ func TestVectorRefusesMisuse(t *testing.T) {
 	require.Panics(t, func() { v.Edit(0) })
 }
 
+// A part of a vector is numbered as the whole is.
+func TestVectorBeginning(t *testing.T) {
+	v := Beginning[int](70_000)
+	for want := uint32(70_000); want < 70_300; want++ {
+		no, row := v.Append()
+		require.Equal(t, want, no)
+		*row = int(no)
+	}
+	require.Equal(t, uint32(300), v.Len())
+	before := v.Publish()
+	*v.Edit(70_299) = 1
+	require.Equal(t, 70_299, *before.Get(70_299))
+	require.Equal(t, 1, *v.Get(70_299))
+	for _, no := range []uint32{0, 1, 300, 69_999, 70_300, 1<<32 - 1} {
+		require.Nil(t, v.Get(no), no)
+		require.Panics(t, func() { v.Edit(no) }, no)
+	}
+}
+
 // Rows of 400 bytes, 100,000 of them, one random row per publication: the cost
 // of one command's write at full population.
 func BenchmarkVectorEditAndPublish(b *testing.B) {
