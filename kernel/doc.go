@@ -16,8 +16,8 @@
 //  4. Run the calls that Requested lists, if this node leads, and hand every
 //     result back in as a ToolResult event. After gaining leadership look at
 //     the whole outbox instead.
-//  5. When the state's next deadline passes, or ticks are queued, and nothing
-//     else is committed, propose a Pulse: the kernel has no clock of its own.
+//  5. When the state's next deadline passes, or it is Behind, and nothing else
+//     is committed, propose a Pulse: the kernel has no clock of its own.
 //  6. Persist Sections of a published state as a snapshot, and start from one
 //     with Restore.
 //

@@ -63,10 +63,22 @@ func TestBreaches(t *testing.T) {
 		before    func(s *kerneltest.Sim)
 		records   []bus.Record
 	}{
-		"a transition from elsewhere":     {"INV-01", nil, []bus.Record{move(child, lifecycle.Active, lifecycle.Completing, lifecycle.Complete, lifecycle.Kernel)}},
-		"a tick while another runs":       {"INV-03", nil, []bus.Record{tick(bus.TickStarted, child, &execution.StartedBody{Program: 1, Run: 2})}},
-		"a call that nobody judged":       {"INV-04", nil, []bus.Record{tick(bus.CallRequested, child, &tools.RequestedBody{Call: 2, Tool: "echo", Args: value.EmptyMap, Resource: "echo"})}},
-		"memory that nobody judged":       {"INV-04", nil, []bus.Record{tick(bus.MemoryAccess, child, &memory.Access{Op: memory.OpRead, Scope: memory.ScopePersistent, Owner: child, Key: "k"})}},
+		"a transition from elsewhere": {"INV-01", nil, []bus.Record{move(child, lifecycle.Active, lifecycle.Completing, lifecycle.Complete, lifecycle.Kernel)}},
+		"a tick while another runs":   {"INV-03", nil, []bus.Record{tick(bus.TickStarted, child, &execution.StartedBody{Program: 1, Run: 2})}},
+		"a call that nobody judged":   {"INV-04", nil, []bus.Record{tick(bus.CallRequested, child, &tools.RequestedBody{Call: 2, Tool: "echo", Args: value.EmptyMap, Resource: "echo"})}},
+		"memory that nobody judged":   {"INV-04", nil, []bus.Record{tick(bus.MemoryAccess, child, &memory.Access{Op: memory.OpRead, Scope: memory.ScopePersistent, Owner: child, Key: "k"})}},
+		"memory of another key": {"INV-04", nil, []bus.Record{
+			tick(bus.Allow, child, &permissions.Evaluation{Action: "memory.read", Resource: "self/j"}),
+			tick(bus.MemoryAccess, child, &memory.Access{Op: memory.OpRead, Scope: memory.ScopePersistent, Owner: child, Key: "k"}),
+		}},
+		"memory read, judged; written": {"INV-04", nil, []bus.Record{
+			tick(bus.Allow, child, &permissions.Evaluation{Action: "memory.read", Resource: "self/k"}),
+			tick(bus.MemoryAccess, child, &memory.Access{Op: memory.OpWrite, Scope: memory.ScopePersistent, Owner: child, Key: "k", Value: value.Null}),
+		}},
+		"memory of the parent": {"INV-04", nil, []bus.Record{
+			tick(bus.Allow, child, &permissions.Evaluation{Action: "memory.read", Resource: "self/k"}),
+			tick(bus.MemoryAccess, child, &memory.Access{Op: memory.OpRead, Scope: memory.ScopePersistent, Owner: parent, Key: "k"}),
+		}},
 		"children that nobody judged":     {"INV-04", nil, []bus.Record{tick(bus.DelegationAccepted, child, &delegation.DelegationAccepted{Call: 2, First: 3, Count: 1})}},
 		"a token as deep as its parent's": {"INV-06", newAgent, []bus.Record{token(3, parent, 0, 8)}},
 		"a token that widens":             {"INV-06", grantedAgent, []bus.Record{token(4, 3, 2, 0)}},

@@ -9,8 +9,17 @@
 // decided by reactions, flows too, which the routing table names; a reaction
 // trusts the state it finds, not the record that woke it.
 //
-// The commands: define.go (define and start), trigger.go, kill.go, submit.go.
-// The runner's events, dispatches and results: result.go. Time: timer.go. The
-// tick: tick.go. The reactions: gate.go and kerneltools.go for a tool call,
-// reactions.go for everything else.
+// Where to find what:
+//
+//   - commands: define.go (define and start), trigger.go, kill.go, submit.go,
+//     mailbox.go (send), escalate.go (decide), revoke.go, memory.go (shared
+//     memory), archive.go
+//   - what nodes propose: result.go (dispatches and results), restored.go;
+//     time: timer.go
+//   - the tick: tick.go, and teardown.go for an agent's last one
+//   - requests that leave it: gate.go is the door; authority.go judges,
+//     kerneltools.go, memory.go, mailbox.go, childspec.go and delegate.go do what
+//     the kernel does itself; settle.go answers, withdraw.go takes back
+//   - what follows: reactions.go; fault.go and breach.go when something went
+//     wrong, suspend.go, children.go and revoke.go (the cascade) for the tree
 package flows

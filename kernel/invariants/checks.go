@@ -42,6 +42,7 @@ type Checker struct {
 type allowed struct {
 	agent    uint32
 	tick     uint64
+	action   string
 	resource string
 }
 
@@ -78,16 +79,16 @@ func (c *Checker) Before(s *state.State, now int64, r *bus.Record) *Breach {
 		return c.delivered(row, r, body)
 	case *permissions.Evaluation:
 		if r.Kind == bus.Allow {
-			c.allowed = append(c.allowed, allowed{r.Agent, r.Tick, body.Resource})
+			c.allowed = append(c.allowed, allowed{r.Agent, r.Tick, body.Action, body.Resource})
 		}
 	case *tools.RequestedBody:
-		return c.judged(r, body.Resource)
+		return c.judged(r, "tool.call", body.Resource)
 	case *memory.Access:
 		return c.access(r, body)
 	case *mailbox.Message:
 		return stored(body.Value)
 	case *delegation.DelegationAccepted:
-		return c.judged(r, "")
+		return c.judged(r, "agent.delegate", "")
 	case *delegation.TokenIssued:
 		return c.issued(s, now, row, r, body)
 	}
@@ -157,10 +158,10 @@ func (c *Checker) delivered(row *state.Row, r *bus.Record, b *execution.Delivere
 
 // judged is INV-04: nothing is done that was not allowed in the same event. An
 // empty resource stands for any: a delegation is judged once a child.
-func (c *Checker) judged(r *bus.Record, resource string) *Breach {
+func (c *Checker) judged(r *bus.Record, action, resource string) *Breach {
 	for i := len(c.allowed) - 1; i >= 0; i-- {
 		a := &c.allowed[i]
-		if a.agent == r.Agent && a.tick == r.Tick && (resource == "" || a.resource == resource) {
+		if a.agent == r.Agent && a.tick == r.Tick && a.action == action && (resource == "" || a.resource == resource) {
 			return nil
 		}
 	}
@@ -169,7 +170,8 @@ func (c *Checker) judged(r *bus.Record, resource string) *Breach {
 
 // access is INV-04 and INV-11 of memory.
 func (c *Checker) access(r *bus.Record, a *memory.Access) *Breach {
-	if b := c.judged(r, ""); b != nil {
+	asked := memory.Request{Op: a.Op, Scope: a.Scope, Parent: a.Owner != r.Agent, Namespace: a.Namespace, Key: a.Key}
+	if b := c.judged(r, asked.Action(), asked.Resource()); b != nil {
 		return b
 	}
 	if a.Op == memory.OpWrite {

@@ -3,7 +3,8 @@
 //
 // A tool call leaves a tick as a request. The gate flow derives the resource
 // from the arguments as the manifest says, asks permissions, and either
-// answers at once (kernel tools, refusals) or puts the call into the outbox.
+// answers at once (kernel tools, refusals), waits for somebody's decision, or puts
+// the call into the outbox.
 // The leader's runner, outside the kernel, reads the outbox and hands results
 // in as events. Nothing in this package calls anything.
 package tools
