@@ -1,10 +1,13 @@
 package segment
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
@@ -85,5 +88,76 @@ func BenchmarkReadFrom(b *testing.B) {
 		if _, err := s.ReadFrom(1, func(uint64, *logging.Block) bool { return true }); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkBackfill fetches a segment of 8 MiB of small blocks from another store
+// on this disk: reading, verifying, writing, fsync and rename together.
+func BenchmarkBackfill(b *testing.B) {
+	source := newSource(92, 8<<20)
+	peer := openAt(b, b.TempDir(), source.tables)
+	for len(source.tables.Sealed) == 0 {
+		require.NoError(b, peer.Append(source.step()))
+	}
+	peer.Publish()
+	syncAll(b, peer)
+	s, err := Open(b.TempDir(), testOptions())
+	require.NoError(b, err)
+	b.Cleanup(func() { s.Close() })
+	b.SetBytes(int64(source.tables.Tail.Start))
+	b.ReportAllocs()
+	for b.Loop() {
+		require.NoError(b, s.dir.removeFile(0, segmentSuffix))
+		require.NoError(b, s.Reset(source.tables))
+		p, missing := s.Missing()
+		require.True(b, missing)
+		require.NoError(b, fetchOne(peer, s, p, 1<<20))
+	}
+}
+
+// BenchmarkLastOfAgentCold reads an agent's last 100 records out of 10,000,000
+// records of 10,000 agents, with nothing in the page cache and a store just opened:
+// of the agent's blocks hardly two lie together.
+func BenchmarkLastOfAgentCold(b *testing.B) {
+	const records, wanted = 10_000_000, 100
+	dir := b.TempDir()
+	source := newSource(93, logging.DefaultSegmentBytes)
+	source.agents = 10_000
+	s := openAt(b, dir, source.tables)
+	for source.tables.NextSeq <= records {
+		require.NoError(b, s.Append(source.step()))
+	}
+	require.NoError(b, s.Close())
+	for agent := uint32(1); b.Loop(); agent++ {
+		b.StopTimer()
+		s := openAt(b, dir, source.tables)
+		evict(b, dir)
+		b.StartTimer()
+		found := 0
+		require.NoError(b, s.AgentBlocks(agent, source.last[agent], func(_ uint64, block *logging.Block) bool {
+			for records := block.Records(); records.Next(); {
+				if records.Record.Agent == agent {
+					found++
+				}
+			}
+			return found < wanted
+		}))
+		b.StopTimer()
+		require.GreaterOrEqual(b, found, wanted)
+		require.NoError(b, s.Close())
+		b.StartTimer()
+	}
+}
+
+// evict drops a log's files from the page cache.
+func evict(b *testing.B, dir string) {
+	b.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	require.NoError(b, err)
+	for _, name := range names {
+		f, err := os.Open(name)
+		require.NoError(b, err)
+		require.NoError(b, unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED))
+		require.NoError(b, f.Close())
 	}
 }

@@ -42,13 +42,14 @@ type source struct {
 	random  *rand.Rand
 	segment uint64
 	index   uint64
-	body    int // largest body
+	body    int    // largest body
+	agents  uint32 // that records are about
 }
 
 func newSource(seed, segmentBytes uint64) *source {
 	return &source{
 		tables: logging.Genesis("default"), last: map[uint32]uint64{}, heads: map[uint32][32]byte{},
-		random: rand.New(rand.NewPCG(seed, 1)), segment: segmentBytes, body: 120,
+		random: rand.New(rand.NewPCG(seed, 1)), segment: segmentBytes, body: 120, agents: agents,
 	}
 }
 
@@ -62,7 +63,7 @@ func (s *source) step() (block []byte, after *logging.Tables) {
 	for i := range 1 + s.random.Uint32N(5) {
 		h := logging.Header{Kind: uint16(1 + i), Cause: max(i, 1) - 1}
 		if i > 0 {
-			h.Agent, h.Tick, h.Step = 1+s.random.Uint32N(agents), s.index, i
+			h.Agent, h.Tick, h.Step = 1+s.random.Uint32N(s.agents), s.index, i
 		}
 		s.builder.Open(h)
 		for range s.random.IntN(s.body) {

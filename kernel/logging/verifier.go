@@ -31,30 +31,27 @@ func (v *Verifier) Feed(raw []byte) error {
 }
 
 func (v *Verifier) check(raw []byte) *Mismatch {
-	m := &Mismatch{Position: v.at.Position, Index: v.at.LastIndex}
 	b, err := Decode(raw)
 	if err != nil {
-		m.Aspect, m.Err = AspectBlock, err
-		return m
+		return &Mismatch{Position: v.at.Position, Index: v.at.LastIndex, Aspect: AspectBlock, Err: err}
 	}
-	m.Index = b.Index
 	switch at := &v.at; {
 	case b.FirstSeq != at.NextSeq:
-		return m.numbers(AspectSeq, at.NextSeq, b.FirstSeq)
+		return v.mismatch(&b).numbers(AspectSeq, at.NextSeq, b.FirstSeq)
 	case b.Index <= at.LastIndex:
-		return m.numbers(AspectIndex, at.LastIndex+1, b.Index)
+		return v.mismatch(&b).numbers(AspectIndex, at.LastIndex+1, b.Index)
 	case b.Term < at.LastTerm:
-		return m.numbers(AspectTerm, at.LastTerm, b.Term)
+		return v.mismatch(&b).numbers(AspectTerm, at.LastTerm, b.Term)
 	case b.ClockMillis < at.LastClockMillis:
-		return m.signed(AspectClock, at.LastClockMillis, b.ClockMillis)
+		return v.mismatch(&b).signed(AspectClock, at.LastClockMillis, b.ClockMillis)
 	case b.PrevChain != at.Chain:
-		return m.hashes(AspectChain, at.Chain, b.PrevChain)
+		return v.mismatch(&b).hashes(AspectChain, at.Chain, b.PrevChain)
 	}
 	for i := range b.Touched() {
 		// A pointer is a position plus one; the block it leads to has at
 		// least MinBlockBytes before this one begins.
 		if _, p := b.TouchedAt(i); p != 0 && (p > v.at.Position || v.at.Position-(p-1) < MinBlockBytes) {
-			return m.numbers(AspectPointer, v.at.Position, p)
+			return v.mismatch(&b).numbers(AspectPointer, v.at.Position, p)
 		}
 	}
 	v.at = Point{
@@ -66,4 +63,9 @@ func (v *Verifier) check(raw []byte) *Mismatch {
 		LastClockMillis: b.ClockMillis,
 	}
 	return nil
+}
+
+// mismatch begins the report about a block; nothing is allocated for good ones.
+func (v *Verifier) mismatch(b *Block) *Mismatch {
+	return &Mismatch{Position: v.at.Position, Index: b.Index}
 }
