@@ -1,12 +1,14 @@
 package segment
 
 import (
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
@@ -253,6 +255,11 @@ func TestFetchResumes(t *testing.T) {
 	blocks := history(204, small, 80)
 	peer := fullLog(t, blocks)
 	at := lateIn(t, blocks)
+	headAt := func(path string) logging.Head {
+		start, err := strconv.ParseUint(filepath.Base(path)[:20], 10, 64)
+		require.NoError(t, err)
+		return blocks[firstAt(blocks, start)].before.Tail
+	}
 	for what, damage := range map[string]func(path string, size int64) error{
 		"nothing": func(string, int64) error { return nil },
 		"torn":    func(path string, size int64) error { return os.Truncate(path, size-3) },
@@ -265,21 +272,25 @@ func TestFetchResumes(t *testing.T) {
 		"gone":       func(path string, _ int64) error { return os.Remove(path) },
 		"other file": func(path string, size int64) error { return os.WriteFile(path, make([]byte, size), 0o640) },
 		"newer": func(path string, _ int64) error {
-			h := headerOf(testOwner, blocks[at].before.Tail)
+			h := headerOf(testOwner, headAt(path))
 			b := h.append(nil)
 			b[offsetVersion] = 7
 			return os.WriteFile(path, sealHeader(b), 0o640)
 		},
 		"foreign": func(path string, size int64) error {
 			content, err := os.ReadFile(path)
-			h := headerOf(Owner("other", "default"), blocks[at].before.Tail)
+			h := headerOf(Owner("other", "default"), headAt(path))
 			return errors.Join(err, os.WriteFile(path, h.append(nil), 0o640), os.Truncate(path, int64(len(content))))
 		},
 	} {
-		t.Run(what, func(t *testing.T) {
+		resumes := func(t *testing.T, whole bool) {
 			s := resetAt(t, scratch(t), blocks, at)
 			p, _ := s.Missing()
-			_, err := fetchMore(peer, s, p, 100, int(p.To-p.From)/200)
+			if whole { // a sealed segment, not the tail's beginning
+				require.NoError(t, fetchOne(peer, s, p, 500))
+				p, _ = s.Missing()
+			}
+			_, err := fetchMore(peer, s, p, 100, int(p.To-p.From)/130)
 			require.NoError(t, err)
 			had, err := s.Have(p)
 			require.NoError(t, err)
@@ -303,10 +314,13 @@ func TestFetchResumes(t *testing.T) {
 				require.Greater(t, have, p.From)
 			}
 			require.NoError(t, fetchOne(peer, s, p, 100))
+			require.Equal(t, p.From, s.Status().FirstPosition)
 			fetchAll(t, peer, s, 1000)
 			appendAll(t, s, blocks[at:])
 			requireWhole(t, s, peer, blocks)
-		})
+		}
+		t.Run(what+", beginning", func(t *testing.T) { resumes(t, false) })
+		t.Run(what+", segment", func(t *testing.T) { resumes(t, true) })
 	}
 }
 
@@ -436,17 +450,40 @@ func TestCompleteRefusesAnotherLog(t *testing.T) {
 	require.ErrorAs(t, err, &damaged)
 	require.ErrorIs(t, err, errCrosses)
 
-	// The same length, and another end.
-	short := goal{head: headOfSegment(&blocks[at].before.Sealed[0])}
-	short.begin = beginningOf(short.head)
-	wrong := &partial{piece: Piece{To: other[3].after.Position}, verifier: logging.NewVerifier(short.begin)}
-	for i := range 4 {
-		require.NoError(t, wrong.take(other[i].raw))
-	}
-	end := endOf(&blocks[at].before.Sealed[0])
-	reached := wrong.verifier.Point()
-	assert.False(t, sameEnd(&reached, &end))
 	require.NoError(t, fetchOne(fullLog(t, blocks), s, p, 5000))
 	_, missing := s.Missing()
 	require.False(t, missing)
+}
+
+// The last block's end is proven by nothing but the manifest or the gap marker.
+func TestCompleteRefusesAnotherEnd(t *testing.T) {
+	blocks := history(210, small, 60)
+	peer := fullLog(t, blocks)
+	at := lateIn(t, blocks)
+	s := resetAt(t, scratch(t), blocks, at)
+	for p, missing := s.Missing(); missing; p, missing = s.Missing() {
+		stream := make([]byte, p.To-p.From)
+		n, err := peer.Serve(p.From, stream)
+		require.NoError(t, err)
+		require.Len(t, stream, n)
+		last := 0
+		for last = range blocks {
+			if blocks[last].after.Position == p.To {
+				break
+			}
+		}
+		end := stream[blocks[last].before.Position-p.From:]
+		term := end[17:] // a later term is as sound as the right one
+		term[7]++
+		binary.LittleEndian.PutUint32(end[4:], crc32.Checksum(end[8:], castagnoli))
+		require.NoError(t, s.Accept(p, p.From, stream))
+		err = s.Complete(p)
+		var damaged *CorruptError
+		require.ErrorAs(t, err, &damaged)
+		require.ErrorIs(t, err, errOtherChain)
+		require.NoFileExists(t, s.dir.path(p.Start, partSuffix))
+		require.NoError(t, fetchOne(peer, s, p, 700))
+	}
+	appendAll(t, s, blocks[at:])
+	requireWhole(t, s, peer, blocks)
 }
