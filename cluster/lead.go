@@ -60,17 +60,11 @@ func (n *Node) clockIsSound(ctx context.Context) bool {
 	return false
 }
 
-// firstEvent commits KernelBooted on a new cluster and LeaderStarted on an old
-// one.
+// firstEvent commits KernelBooted on a new cluster, ClusterRestored on one that was
+// made from another's backup, and LeaderStarted on an old one.
 func (n *Node) firstEvent(ctx context.Context, term uint64) bool {
-	principal := "node:" + n.config.NodeID
 	for ctx.Err() == nil {
-		e := event.Event{Kind: event.LeaderStarted, Principal: principal, Body: event.Encode(event.Leader{Node: n.config.NodeID, Term: term})}
-		if n.fsm.State().Config == nil && n.fsm.Applied() == 0 {
-			limits := n.config.Limits
-			limits.ClusterID, limits.KernelID = n.config.ClusterID, n.config.KernelID
-			e = event.Event{Kind: event.KernelBooted, Principal: principal, Body: event.Encode(limits)}
-		}
+		e := n.first(n.fsm.State(), term)
 		answer := n.Propose(ctx, e)
 		if answer.Verdict == Applied && (answer.Outcome.Done() || e.Kind == event.KernelBooted) {
 			return true
@@ -78,6 +72,29 @@ func (n *Node) firstEvent(ctx context.Context, term uint64) bool {
 		pause(ctx, 5*time.Millisecond)
 	}
 	return false
+}
+
+func (n *Node) first(s *kernelState, term uint64) event.Event {
+	e := event.Event{Kind: event.LeaderStarted, Principal: "node:" + n.config.NodeID}
+	switch {
+	case s.Config == nil && s.Index == 0:
+		limits := n.config.Limits
+		limits.ClusterID, limits.KernelID = n.config.ClusterID, n.config.KernelID
+		e.Kind, e.Body = event.KernelBooted, event.Encode(limits)
+	case n.foreign(s):
+		e.Kind, e.Body = event.ClusterRestored, event.Encode(event.Restored{
+			From: s.Config.ClusterID, To: n.config.ClusterID, Index: s.Log.LastIndex, Chain: s.Log.Chain,
+		})
+	default:
+		e.Body = event.Encode(event.Leader{Node: n.config.NodeID, Term: term})
+	}
+	return e
+}
+
+// foreign tells whether the state is still that of the cluster whose backup this one
+// was made from: the data directory says that it belongs here (EV-17).
+func (n *Node) foreign(s *kernelState) bool {
+	return s.Config != nil && s.Config.ClusterID != n.config.ClusterID
 }
 
 // pause waits, or less when the context ends.

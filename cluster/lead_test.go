@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/datadir"
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -169,7 +170,7 @@ func TestForeignDataDirectory(t *testing.T) {
 		NodeID: "n3", ClusterID: "another", KernelID: "default", DataDir: c.dirs[2], Peers: c.peers,
 		Fatal: func(error) {}, Logger: nullLogger(),
 	})
-	require.ErrorIs(t, err, cluster.ErrForeignDir)
+	require.ErrorIs(t, err, datadir.ErrForeign)
 }
 
 // An event that no kernel could read is refused before it reaches the log, and

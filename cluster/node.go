@@ -5,13 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/datadir"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/fsm"
 	"github.com/omnikernel/omnikernel/fsm/segment"
@@ -80,7 +80,7 @@ func prepare(c Config) (*Node, error) {
 
 // kernelDir is where a kernel's data is: a node will host several.
 func (n *Node) kernelDir() string {
-	return filepath.Join(n.config.DataDir, "kernels", n.config.KernelID)
+	return datadir.KernelDir(n.config.DataDir, n.config.KernelID)
 }
 
 func (n *Node) open() (err error) {
@@ -106,11 +106,11 @@ func (n *Node) open() (err error) {
 // holds its lock.
 func (n *Node) openStore() (*raftstore.Store, error) {
 	c := &n.config
-	if err := claim(c.DataDir, c.ClusterID, c.NodeID); err != nil {
+	if err := datadir.Claim(c.DataDir, c.ClusterID, c.NodeID); err != nil {
 		return nil, err
 	}
 	store, err := raftstore.Open(raftstore.Options{
-		Kind: c.Store, Dir: filepath.Join(n.kernelDir(), "raft"), Fatal: n.die, Logger: n.logger.Named("store"),
+		Kind: c.Store, Dir: datadir.RaftDir(c.DataDir, c.KernelID), Fatal: n.die, Logger: n.logger.Named("store"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cluster: raft store: %w", err)
@@ -119,7 +119,7 @@ func (n *Node) openStore() (*raftstore.Store, error) {
 }
 
 func (n *Node) openLog() (*segment.Store, error) {
-	log, err := segment.Open(filepath.Join(n.kernelDir(), "log"), segment.Options{
+	log, err := segment.Open(datadir.LogDir(n.config.DataDir, n.config.KernelID), segment.Options{
 		Owner: segment.Owner(n.config.ClusterID, n.config.KernelID), FlushEvery: logFlushEvery, Logger: n.logger.Named("log"),
 	})
 	if err != nil {
@@ -136,7 +136,7 @@ func (n *Node) join() (err error) {
 	}
 	n.group, err = consensus.Start(consensus.Config{
 		NodeID: c.NodeID, FSM: n.fsm, Log: n.store.Logs(), Stable: n.store.Stable(), Growth: n.store,
-		SnapshotDir: filepath.Join(n.kernelDir(), "raft"), Stream: c.Stream, Peers: c.Calls, Crash: c.Crash,
+		SnapshotDir: datadir.RaftDir(c.DataDir, c.KernelID), Stream: c.Stream, Peers: c.Calls, Crash: c.Crash,
 		Leadership: consensus.LeadFunc(n.lead), Bootstrap: members, Timing: c.Timing, Wall: c.Wall,
 		Logger: n.logger.Named("raft"),
 	})
@@ -184,7 +184,7 @@ func (n *Node) die(err error) {
 		var diverged *fsm.DivergenceError
 		var differs *segment.DivergenceError
 		if errors.As(err, &diverged) || errors.As(err, &differs) {
-			if markErr := condemn(n.config.DataDir, err); markErr != nil {
+			if markErr := datadir.Condemn(n.config.DataDir, err); markErr != nil {
 				n.logger.Error("the data directory could not be marked as diverged", "error", markErr)
 			}
 		}

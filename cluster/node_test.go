@@ -45,6 +45,7 @@ type trio struct {
 	wall      map[int]func() time.Time
 	adapters  []tools.Adapter
 	store     raftstore.Kind
+	id        string // of the cluster
 	peers     []cluster.Peer
 	dirs      []string
 	nodes     []*cluster.Node
@@ -53,7 +54,7 @@ type trio struct {
 
 func newTrio(t testing.TB, changes ...func(*trio)) *trio {
 	c := &trio{
-		t: t, store: testStore(), adapters: []tools.Adapter{echo.Adapter{}},
+		t: t, store: testStore(), id: "test", adapters: []tools.Adapter{echo.Adapter{}},
 		nodes: make([]*cluster.Node, 3), endpoints: make([]*raftstream.Endpoint, 3),
 	}
 	for i := range 3 {
@@ -89,7 +90,7 @@ func (c *trio) start(i int) {
 // config gives a node its endpoint, and everything else that it is opened with.
 func (c *trio) config(i int) (cluster.Config, *raftstream.Kernel) {
 	c.t.Helper()
-	endpoint, err := raftstream.Listen(raftstream.Options{Listen: c.peers[i].Raft, ClusterID: "test", NodeID: c.peers[i].ID, Logger: hclog.NewNullLogger()})
+	endpoint, err := raftstream.Listen(raftstream.Options{Listen: c.peers[i].Raft, ClusterID: c.id, NodeID: c.peers[i].ID, Logger: hclog.NewNullLogger()})
 	require.NoError(c.t, err)
 	streams, err := endpoint.Kernel("default")
 	require.NoError(c.t, err)
@@ -97,7 +98,7 @@ func (c *trio) config(i int) (cluster.Config, *raftstream.Kernel) {
 	require.NoError(c.t, err)
 	c.endpoints[i] = endpoint
 	return cluster.Config{
-		NodeID: c.peers[i].ID, ClusterID: "test", KernelID: "default", DataDir: c.dirs[i], Peers: c.peers,
+		NodeID: c.peers[i].ID, ClusterID: c.id, KernelID: "default", DataDir: c.dirs[i], Peers: c.peers,
 		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
 		Fatal:  func(err error) { c.t.Errorf("node %d: %v", i+1, err) },
 		Wall:   c.wall[i],

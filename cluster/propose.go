@@ -23,6 +23,9 @@ func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
 	if !n.stamps.running() {
 		return n.notLeading()
 	}
+	if e.Kind.IsCommand() && n.foreign(n.fsm.State()) {
+		return notYetRestored()
+	}
 	return n.answer(n.group.Propose(ctx, n.encode(&e)))
 }
 
@@ -41,6 +44,13 @@ func (n *Node) notLeading() Answer {
 	return Answer{Verdict: Refused, Code: CodeNoLeader, Detail: detailOf(consensus.NoLeader)}
 }
 
+// notYetRestored answers commands that come before the restored cluster has become
+// itself: in between the log must stand still, or its first event would come too
+// late, again and again (EV-17).
+func notYetRestored() Answer {
+	return Answer{Verdict: Refused, Code: CodeNoLeader, Detail: "the cluster was restored from a backup, and its first leader has not begun yet: retry"}
+}
+
 // ProposeAll commits events in order, each as an entry of its own.
 func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 	answers := make([]Answer, len(batch))
@@ -50,9 +60,14 @@ func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 		}
 		return answers
 	}
+	foreign := n.foreign(n.fsm.State())
 	encoded := make([][]byte, 0, len(batch))
 	places := make([]int, 0, len(batch))
 	for i := range batch {
+		if foreign && batch[i].Kind.IsCommand() {
+			answers[i] = notYetRestored()
+			continue
+		}
 		if !kernel.Readable(&batch[i]) {
 			answers[i] = unreadable()
 			continue

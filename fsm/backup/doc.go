@@ -14,6 +14,7 @@
 //	r, err := NewReader(file)        // whose it is, and as of when: r.Header()
 //	err = r.State(section)           // the sections of the state, one by one
 //	block, err := r.Block()          // the log, block by block, until io.EOF
+//	err = r.Fold(s, block)           // perhaps: what the log leads to
 //	r.Summary()
 //
 // Nothing that a Reader gives is to be trusted before Block has answered io.EOF:

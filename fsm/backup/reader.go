@@ -16,6 +16,7 @@ import (
 type Reader struct {
 	frames   *frameReader
 	header   Header
+	snapshot snapshot.Header
 	tables   logging.Tables // the log's, as the state has them
 	verifier *logging.Verifier
 	fresh    bool   // the present frame has not been looked into
@@ -49,6 +50,10 @@ func newReader(from io.Reader, tee io.Writer) (*Reader, error) {
 // Header says whose backup it is.
 func (r *Reader) Header() Header { return r.header }
 
+// Snapshot is the header of the state, which State compares with the backup's at its
+// end; it is there when the first section is given.
+func (r *Reader) Snapshot() snapshot.Header { return r.snapshot }
+
 // Tables are the log's tables as the state has them, once State has returned.
 func (r *Reader) Tables() logging.Tables { return r.tables }
 
@@ -73,6 +78,7 @@ func (r *Reader) State(each func(kernel.Section) error) error {
 	if err != nil {
 		return body.explain(err)
 	}
+	r.snapshot = in.Header()
 	for {
 		one, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -94,12 +100,12 @@ func (r *Reader) State(each func(kernel.Section) error) error {
 	r.sum.StateDigest = hex.EncodeToString(digest[:])
 	r.verifier = logging.NewVerifier(logging.Genesis(r.header.KernelID).Point)
 	r.fresh = true // reading the state went one frame too far
-	return r.agree(in.Header())
+	return r.agree()
 }
 
 // agree compares what the header says with what the state is.
-func (r *Reader) agree(h snapshot.Header) error {
-	b, end := &r.header, &r.tables.Point
+func (r *Reader) agree() error {
+	h, b, end := &r.snapshot, &r.header, &r.tables.Point
 	if h.ClusterID != b.ClusterID || h.KernelID != b.KernelID || h.Index != b.Index || h.Term != b.Term || h.Clock != b.ClockMillis ||
 		hex.EncodeToString(h.Chain[:]) != b.Chain || h.Chain != end.Chain || end.LastIndex != h.Index ||
 		end.NextSeq != b.BusSeq+1 || end.Position != b.LogBytes {

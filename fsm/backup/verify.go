@@ -40,12 +40,7 @@ func Verify(ctx context.Context, from io.Reader, o Options) (Report, error) {
 	var folded *state.State
 	if o.Deep {
 		folded = state.New(r.header.KernelID)
-		fold = func(raw []byte) error {
-			if err := sound(func() error { return kernel.Fold(folded, raw) }); err != nil {
-				return r.brokenFold(len(raw), err)
-			}
-			return nil
-		}
+		fold = func(raw []byte) error { return r.Fold(folded, raw) }
 	}
 	if err := walk(r, o.Progress, b.add, fold); err != nil {
 		return Report{}, r.broken(err)
@@ -55,17 +50,31 @@ func Verify(ctx context.Context, from io.Reader, o Options) (Report, error) {
 		return Report{}, r.broken(err)
 	}
 	if o.Deep {
-		if err := sound(func() error { return same(folded, r.sum.StateDigest) }); err != nil {
-			return Report{}, &Broken{Offset: r.sum.Bytes, Part: PartLog, What: "the log does not lead to the state", Err: err}
+		if err := r.Leads(folded); err != nil {
+			return Report{}, err
 		}
 	}
 	return report, nil
 }
 
-// brokenFold names the offset of the block that was just given, of that length.
-func (r *Reader) brokenFold(length int, err error) error {
-	inside := len(r.frames.body) - len(r.rest) - length
+// Fold takes the block that Block has just given into a state, which must be the one
+// that the blocks before it led to (kernel.Fold).
+func (r *Reader) Fold(s *state.State, raw []byte) error {
+	err := sound(func() error { return kernel.Fold(s, raw) })
+	if err == nil {
+		return nil
+	}
+	inside := len(r.frames.body) - len(r.rest) - len(raw)
 	return &Broken{Offset: r.frames.offset + headBytes + int64(inside), Part: PartLog, What: "the block cannot be folded", Err: err}
+}
+
+// Leads checks, after the last block, that the state which they led to is the one in
+// the backup.
+func (r *Reader) Leads(folded *state.State) error {
+	if err := sound(func() error { return same(folded, r.sum.StateDigest) }); err != nil {
+		return &Broken{Offset: r.sum.Bytes, Part: PartLog, What: "the log does not lead to the state", Err: err}
+	}
+	return nil
 }
 
 // broken places an error of the state's content.

@@ -1,4 +1,4 @@
-package cluster
+package datadir
 
 import (
 	"encoding/json"
@@ -8,12 +8,21 @@ import (
 	"path/filepath"
 )
 
-// nodeFile names what a data directory belongs to.
+// Names of files. node.json says what a data directory belongs to.
 const (
 	nodeFile     = "node.json"
 	divergedFile = "DIVERGED"
 	dirFormat    = 0
 )
+
+// KernelDir is where a kernel's data is: a node will host several.
+func KernelDir(dir, kernelID string) string { return filepath.Join(dir, "kernels", kernelID) }
+
+// RaftDir is where the Raft log and the snapshots of a kernel are.
+func RaftDir(dir, kernelID string) string { return filepath.Join(KernelDir(dir, kernelID), "raft") }
+
+// LogDir is where the execution log of a kernel is.
+func LogDir(dir, kernelID string) string { return filepath.Join(KernelDir(dir, kernelID), "log") }
 
 // owner is the content of node.json.
 type owner struct {
@@ -22,20 +31,24 @@ type owner struct {
 	Node    string `json:"node_id"`
 }
 
-// Errors of Open that tell an operator to look at the data directory.
+// Errors of Claim that tell an operator to look at the data directory.
 var (
-	ErrForeignDir  = errors.New("cluster: the data directory belongs to another cluster or node")
-	ErrNewerDir    = errors.New("cluster: the data directory was written by a newer version")
-	ErrDivergedDir = errors.New("cluster: this replica differed from the majority and must not be used again: move its data directory away and add the node anew, under a new id")
+	ErrForeign   = errors.New("cluster: the data directory belongs to another cluster or node")
+	ErrNewer     = errors.New("cluster: the data directory was written by a newer version")
+	ErrRestoring = errors.New("cluster: a restore into the data directory was cut short: run omni backup restore again")
+	ErrDiverged  = errors.New("cluster: this replica differed from the majority and must not be used again: move its data directory away and add the node anew, under a new id")
 )
 
-// claim makes the data directory this node's, or refuses it.
-func claim(dir, cluster, node string) error {
+// Claim makes the data directory this node's, or refuses it.
+func Claim(dir, cluster, node string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("cluster: data directory: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, divergedFile)); err == nil {
-		return fmt.Errorf("%w (%s)", ErrDivergedDir, dir)
+		return fmt.Errorf("%w (%s)", ErrDiverged, dir)
+	}
+	if restoring(dir) {
+		return fmt.Errorf("%w (%s)", ErrRestoring, dir)
 	}
 	path := filepath.Join(dir, nodeFile)
 	content, err := os.ReadFile(path)
@@ -51,10 +64,10 @@ func claim(dir, cluster, node string) error {
 	}
 	switch {
 	case found.Format > dirFormat:
-		return fmt.Errorf("%w: %s has format %d", ErrNewerDir, path, found.Format)
+		return fmt.Errorf("%w: %s has format %d", ErrNewer, path, found.Format)
 	case found.Cluster != cluster || found.Node != node:
 		return fmt.Errorf("%w: %s says cluster %q, node %q; this is cluster %q, node %q",
-			ErrForeignDir, path, found.Cluster, found.Node, cluster, node)
+			ErrForeign, path, found.Cluster, found.Node, cluster, node)
 	}
 	return nil
 }
@@ -85,7 +98,7 @@ func writeOwner(path string, o owner) error {
 	return nil
 }
 
-// condemn marks the directory so that this replica never serves again.
-func condemn(dir string, why error) error {
+// Condemn marks the directory so that this replica never serves again.
+func Condemn(dir string, why error) error {
 	return os.WriteFile(filepath.Join(dir, divergedFile), []byte(why.Error()+"\n"), 0o600)
 }

@@ -1,0 +1,35 @@
+package consensus
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// SeedSnapshot begins a snapshot in an empty SnapshotDir, from which a group of these
+// members starts: what Bootstrap is for a group without a past. Every node of the
+// group is given the same members, index and term. The snapshot is there when the
+// sink is closed.
+func SeedSnapshot(dir string, index, term uint64, members []Member) (raft.SnapshotSink, error) {
+	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, retainedSnapshots, hclog.NewNullLogger())
+	if err != nil {
+		return nil, fmt.Errorf("open snapshots: %w", err)
+	}
+	// The transport is asked only how it writes addresses: as they are.
+	_, addresses := raft.NewInmemTransport("")
+	sink, err := snapshots.Create(raft.SnapshotVersionMax, index, term, configurationOf(members), 1, addresses)
+	if err != nil {
+		return nil, fmt.Errorf("create a snapshot: %w", err)
+	}
+	return sink, nil
+}
+
+// SeedTerm makes an empty stable store that of a node which has seen the term: terms
+// go on rising from the snapshot's, and the group is not bootstrapped again.
+func SeedTerm(stable raft.StableStore, term uint64) error {
+	if err := stable.SetUint64([]byte("CurrentTerm"), term); err != nil {
+		return fmt.Errorf("store the term: %w", err)
+	}
+	return nil
+}

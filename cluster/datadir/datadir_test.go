@@ -1,0 +1,81 @@
+package datadir_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/cluster/datadir"
+)
+
+func write(t *testing.T, path string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
+}
+
+// A directory belongs to one node of one cluster for ever.
+func TestClaim(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	require.NoError(t, datadir.Claim(dir, "a", "n1"))
+	require.NoError(t, datadir.Claim(dir, "a", "n1"))
+	require.ErrorIs(t, datadir.Claim(dir, "a", "n2"), datadir.ErrForeign)
+	require.ErrorIs(t, datadir.Claim(dir, "b", "n1"), datadir.ErrForeign)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "node.json"), []byte(`{"format":9}`), 0o600))
+	require.ErrorIs(t, datadir.Claim(dir, "a", "n1"), datadir.ErrNewer)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "node.json"), []byte(`{`), 0o600))
+	require.ErrorContains(t, datadir.Claim(dir, "a", "n1"), "does not parse")
+	require.NoError(t, datadir.Condemn(dir, errors.New("why")))
+	require.ErrorIs(t, datadir.Claim(dir, "a", "n1"), datadir.ErrDiverged)
+}
+
+// Between Begin and End a directory starts nowhere; what a cut restore left behind
+// makes room for the next one, and what anybody else has left is not touched.
+func TestRestoringDirectories(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "deep", "data")
+	made, err := datadir.Begin(dir)
+	require.NoError(t, err)
+	require.True(t, made)
+	require.ErrorIs(t, datadir.Claim(dir, "a", "n1"), datadir.ErrRestoring)
+	write(t, filepath.Join(dir, "kernels", "default", "log", "half"))
+	write(t, filepath.Join(dir, "node.json"))
+
+	made, err = datadir.Begin(dir) // as a process does that comes after one that was killed
+	require.NoError(t, err)
+	require.False(t, made)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	require.ErrorIs(t, datadir.Claim(dir, "a", "n1"), datadir.ErrRestoring)
+	require.NoError(t, datadir.End(dir))
+	require.NoError(t, datadir.Claim(dir, "a", "n1"))
+
+	_, err = datadir.Begin(dir)
+	require.ErrorIs(t, err, datadir.ErrNotEmpty)
+	require.ErrorContains(t, err, "node.json")
+	require.NoError(t, datadir.Claim(dir, "a", "n1"), "and is what it was")
+}
+
+// A volume of its own is empty but for what its file system put there, and stays.
+func TestRestoreIntoAnEmptyVolume(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
+	made, err := datadir.Begin(dir)
+	require.NoError(t, err)
+	require.False(t, made)
+	write(t, filepath.Join(dir, "kernels", "x"))
+	require.NoError(t, datadir.Undo(dir, made))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	require.Equal(t, "lost+found", entries[0].Name())
+
+	own := filepath.Join(dir, "own")
+	made, err = datadir.Begin(own)
+	require.NoError(t, err)
+	require.NoError(t, datadir.Undo(own, made))
+	require.NoDirExists(t, own)
+}

@@ -1,0 +1,162 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/omnikernel/omnikernel/cluster/datadir"
+	"github.com/omnikernel/omnikernel/fsm/backup"
+	"github.com/omnikernel/omnikernel/kernel"
+	"github.com/omnikernel/omnikernel/kernel/state"
+)
+
+// Report of a restore.
+type Report struct {
+	Backup    backup.Summary `json:"backup"`
+	ClusterID string         `json:"cluster_id"`
+	Nodes     []Target       `json:"nodes"` // the directories that were made
+}
+
+// Run reads a backup once and writes the plan's directories. The error is a
+// *PlanError, datadir.ErrNotEmpty, what reading the backup found (*backup.Broken,
+// *backup.NewerError), the disk's, or the context's; whatever it is, nothing is left
+// in which a node starts.
+func Run(ctx context.Context, from io.Reader, p Plan) (Report, error) {
+	if err := p.Check(); err != nil {
+		return Report{}, err
+	}
+	if p.Logger == nil {
+		p.Logger = hclog.NewNullLogger()
+	}
+	r, err := backup.NewReader(interruptible{ctx, from})
+	if err != nil {
+		return Report{}, err
+	}
+	if r.Header().ClusterID == p.ClusterID {
+		// Two clusters of one id would take each other's nodes for their own.
+		return Report{}, &PlanError{"cluster id", fmt.Sprintf("the backup is of the cluster %s: the new one must have another id", p.ClusterID)}
+	}
+	w := &restoring{ctx: ctx, plan: &p, from: r, header: r.Header(), folded: state.New(r.Header().KernelID)}
+	if err := w.run(); err != nil {
+		return Report{}, errors.Join(err, w.undo())
+	}
+	return Report{Backup: r.Summary(), ClusterID: p.ClusterID, Nodes: p.Targets()}, nil
+}
+
+type restoring struct {
+	ctx    context.Context
+	plan   *Plan
+	from   *backup.Reader
+	header backup.Header
+	nodes  []*node
+	folded *state.State // what the log leads to
+}
+
+func (w *restoring) run() error {
+	for _, target := range w.plan.Targets() {
+		n, err := begin(target)
+		if err != nil {
+			return err
+		}
+		w.nodes = append(w.nodes, n)
+	}
+	for _, n := range w.nodes {
+		if err := n.open(w.plan, &w.header); err != nil {
+			return err
+		}
+	}
+	for _, step := range []func() error{w.state, w.log, w.finish} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *restoring) undo() error {
+	var errs []error
+	for _, n := range w.nodes {
+		errs = append(errs, n.undo())
+	}
+	return errors.Join(errs...)
+}
+
+// state writes the sections under the new cluster's header. What is in them is not
+// looked at: the log will say what it must be.
+func (w *restoring) state() error {
+	sections := uint64(0)
+	return w.from.State(func(one kernel.Section) error {
+		sections++
+		w.progress(backup.PartState, sections, 0)
+		h := w.from.Snapshot()
+		h.ClusterID = w.plan.ClusterID
+		for _, n := range w.nodes {
+			if err := n.section(h, one); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// log writes the blocks, and folds them: the tables after each say how the log is cut
+// into segments, and the state at the end is compared with the one in the backup.
+func (w *restoring) log() error {
+	for {
+		raw, err := w.from.Block()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.from.Fold(w.folded, raw); err != nil {
+			return err
+		}
+		for _, n := range w.nodes {
+			if err := n.log.Append(raw, &w.folded.Log); err != nil {
+				return fmt.Errorf("restore: execution log: %w", err)
+			}
+		}
+		w.progress(backup.PartLog, w.folded.Log.Position, w.header.LogBytes)
+	}
+	return w.from.Leads(w.folded)
+}
+
+func (w *restoring) finish() error {
+	for _, n := range w.nodes {
+		if err := n.finish(w.ctx, w.plan, &w.folded.Log); err != nil {
+			return err
+		}
+	}
+	// From here on nodes start, one after the other: all of them are complete.
+	for _, n := range w.nodes {
+		if err := datadir.End(n.target.Dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *restoring) progress(part backup.Part, done, total uint64) {
+	if w.plan.Progress != nil {
+		w.plan.Progress(part, done, total)
+	}
+}
+
+// interruptible is a stream that ends with its context.
+type interruptible struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (i interruptible) Read(b []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.from.Read(b)
+}
