@@ -119,6 +119,9 @@ type NodeStatus struct {
 	Version      string `json:"version" cbor:"15,keyasint"`
 
 	SafeMode *SafeMode `json:"safe_mode,omitempty" cbor:"16,keyasint,omitempty"` // what holds it
+
+	HistoryFrom uint64    `json:"history_from" cbor:"17,keyasint"`                 // first busSeq that can be read there; 0 while it is not known
+	Backfill    *Backfill `json:"backfill,omitempty" cbor:"18,keyasint,omitempty"` // nil when its history is complete
 }
 
 // SafeMode is the event that holds a node (EV-14). It is the error of a node

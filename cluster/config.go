@@ -26,12 +26,23 @@ type Config struct {
 
 	Store      raftstore.Kind   // bolt when empty
 	Timing     consensus.Timing // one multiplier scales all times
+	Raft       consensus.Limits // of the group
 	Stream     raft.StreamLayer
 	Calls      consensus.PeerCaller
 	Crash      consensus.CrashDetector // nil: no crash-fast failover
+	History    HistoryCaller           // nil: missing history is not fetched
 	Tools      *tools.Registry
 	Evaluators flows.Lookup
-	Limits     config.Config // of a new cluster; its first leader proposes them
+	// Join says that the cluster exists already: a node with an empty directory
+	// waits until it is taken in, instead of beginning a cluster of Peers.
+	Join   bool
+	Limits config.Config // of a new cluster; its first leader proposes them
+
+	// HistoryRate bounds, in bytes a second, how fast missing history is fetched
+	// while commands are under way; default DefaultHistoryRate. HistoryMax does at
+	// any time; 0 is as fast as it goes.
+	HistoryRate uint64
+	HistoryMax  uint64
 
 	// Fatal ends the process; called at most once, from any goroutine.
 	Fatal  func(error)
@@ -44,6 +55,9 @@ const (
 	// MaxClockSkew is how far a new leader's clock may be from the median of a
 	// majority's before it hands leadership over (EV-7).
 	MaxClockSkew = 500 * time.Millisecond
+
+	// DefaultHistoryRate leaves commands most of their throughput, in bytes a second.
+	DefaultHistoryRate = 32 << 20
 
 	pulseEvery       = 10 * time.Millisecond // at most one Pulse per this (mechanics: "Work, not ticks")
 	checkpointEvents = 16_384                // events between Checkpoints, or …

@@ -1,7 +1,8 @@
 // Package cluster is one node: a kernel under Raft, with everything that makes
 // it serve. It proposes commands, answers reads at three levels, runs tool
-// calls and proposes Pulses and Checkpoints while it leads, and stops itself
-// when its replica is not to be trusted.
+// calls and proposes Pulses and Checkpoints while it leads, fetches from its
+// peers what it lacks of the execution log and gives them what they lack, and
+// stops itself when its replica is not to be trusted.
 //
 // # Who calls it, in which order
 //

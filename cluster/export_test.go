@@ -4,3 +4,11 @@ import "context"
 
 // Snapshot takes one now, as the node does when its log has grown by enough.
 func (n *Node) Snapshot(ctx context.Context) error { return n.group.Snapshot(ctx) }
+
+// AddLearner takes a node in that has no vote.
+func (n *Node) AddLearner(ctx context.Context, peer Peer) error {
+	return n.group.AddLearner(ctx, peer.ID, peer.Raft)
+}
+
+// Promote makes a learner a voter.
+func (n *Node) Promote(ctx context.Context, id string) error { return n.group.Promote(ctx, id) }

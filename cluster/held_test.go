@@ -78,6 +78,7 @@ func (c *trio) hold(i int) *cluster.Held {
 	held, err := cluster.Hold(config, cause)
 	require.NoError(c.t, err)
 	streams.Peers().Handle(held.HandlePeer)
+	streams.History().Answer(held.HandleHistory)
 	return held
 }
 
@@ -176,5 +177,7 @@ func requireRefuses(t *testing.T, held *cluster.Held, want *cluster.SafeMode) {
 	for kind := range byte(64) {
 		_, err := held.HandlePeer(context.Background(), "n9", kind, make([]byte, 8))
 		require.Equal(t, kind != 32, err != nil, "peers are told the status (32) and nothing else: kind %d", kind)
+		_, err = held.HandleHistory(context.Background(), "n9", kind, make([]byte, 12), nil)
+		require.ErrorAs(t, err, &said)
 	}
 }

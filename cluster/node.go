@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,6 +30,10 @@ type Node struct {
 	store *raftstore.Store
 	fsm   *fsm.FSM
 	group *consensus.Group
+
+	backfill *backfill
+	jobs     sync.WaitGroup // what goes on beside Raft, until quit
+	quit     context.CancelFunc
 
 	joined chan struct{} // closed when group is set: the first term may begin before
 
@@ -62,6 +67,8 @@ func prepare(c Config) (*Node, error) {
 	}
 	n := &Node{config: c, logger: c.Logger, started: time.Now(), stirred: newSignal(), joined: make(chan struct{})}
 	n.stamps.wall = c.Wall
+	n.config.HistoryRate = cmp.Or(c.HistoryRate, DefaultHistoryRate)
+	n.backfill = newBackfill(n)
 	for _, p := range c.Peers {
 		if p.ID == c.NodeID {
 			n.self = p
@@ -134,16 +141,24 @@ func (n *Node) join() (err error) {
 	for _, p := range c.Peers {
 		members = append(members, consensus.Member{ID: p.ID, Address: p.Raft, Voter: true})
 	}
+	if c.Join {
+		members = nil
+	}
 	n.group, err = consensus.Start(consensus.Config{
 		NodeID: c.NodeID, FSM: n.fsm, Log: n.store.Logs(), Stable: n.store.Stable(), Growth: n.store,
 		SnapshotDir: datadir.RaftDir(c.DataDir, c.KernelID), Stream: c.Stream, Peers: c.Calls, Crash: c.Crash,
-		Leadership: consensus.LeadFunc(n.lead), Bootstrap: members, Timing: c.Timing, Wall: c.Wall,
+		Leadership: consensus.LeadFunc(n.lead), MayVote: n.mayVote, Bootstrap: members, Timing: c.Timing, Limits: c.Raft, Wall: c.Wall,
 		Logger: n.logger.Named("raft"),
 	})
 	if err != nil {
 		return fmt.Errorf("cluster: raft: %w", err)
 	}
 	close(n.joined)
+	ctx, quit := context.WithCancel(context.Background())
+	n.quit = quit
+	if c.History != nil {
+		n.jobs.Go(func() { n.backfill.run(ctx) })
+	}
 	return nil
 }
 
@@ -162,6 +177,10 @@ func (n *Node) Stop(ctx context.Context) error {
 
 func (n *Node) closeStores() error {
 	var errs []error
+	if n.quit != nil {
+		n.quit()
+		n.jobs.Wait()
+	}
 	if n.group != nil {
 		errs = append(errs, n.group.Close())
 	}

@@ -45,11 +45,13 @@ type trio struct {
 	wall      map[int]func() time.Time
 	adapters  []tools.Adapter
 	store     raftstore.Kind
-	id        string // of the cluster
+	id        string                // of the cluster
+	adjust    func(*cluster.Config) // of every node
 	peers     []cluster.Peer
 	dirs      []string
 	nodes     []*cluster.Node
 	endpoints []*raftstream.Endpoint
+	written   int // commands, by write
 }
 
 func newTrio(t testing.TB, changes ...func(*trio)) *trio {
@@ -58,11 +60,7 @@ func newTrio(t testing.TB, changes ...func(*trio)) *trio {
 		nodes: make([]*cluster.Node, 3), endpoints: make([]*raftstream.Endpoint, 3),
 	}
 	for i := range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		c.peers = append(c.peers, cluster.Peer{ID: fmt.Sprintf("n%d", i+1), Raft: l.Addr().String(), API: "http://" + l.Addr().String()})
-		c.dirs = append(c.dirs, t.TempDir())
-		require.NoError(t, l.Close())
+		c.peers, c.dirs = append(c.peers, newPeer(t, fmt.Sprintf("n%d", i+1))), append(c.dirs, t.TempDir())
 	}
 	for _, change := range changes {
 		change(c)
@@ -78,12 +76,40 @@ func newTrio(t testing.TB, changes ...func(*trio)) *trio {
 	return c
 }
 
+// newPeer finds a free port for a node.
+func newPeer(t testing.TB, id string) cluster.Peer {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return cluster.Peer{ID: id, Raft: l.Addr().String(), API: "http://" + l.Addr().String()}
+}
+
+// join starts one more node, which waits to be taken in.
+func (c *trio) join(id string) int {
+	c.t.Helper()
+	i := len(c.peers)
+	c.peers, c.dirs = append(c.peers, newPeer(c.t, id)), append(c.dirs, c.t.TempDir())
+	c.nodes, c.endpoints = append(c.nodes, nil), append(c.endpoints, nil)
+	adjust := c.adjust
+	c.adjust = func(config *cluster.Config) {
+		config.Join = true
+		if adjust != nil {
+			adjust(config)
+		}
+	}
+	c.start(i)
+	c.adjust = adjust
+	return i
+}
+
 func (c *trio) start(i int) {
 	c.t.Helper()
 	config, streams := c.config(i)
 	node, err := cluster.Open(config)
 	require.NoError(c.t, err)
 	streams.Peers().Handle(node.HandlePeer)
+	streams.History().Answer(node.HandleHistory)
 	c.nodes[i] = node
 }
 
@@ -97,14 +123,18 @@ func (c *trio) config(i int) (cluster.Config, *raftstream.Kernel) {
 	registry, err := tools.New(tools.Options{}, c.adapters...)
 	require.NoError(c.t, err)
 	c.endpoints[i] = endpoint
-	return cluster.Config{
+	settings := cluster.Config{
 		NodeID: c.peers[i].ID, ClusterID: c.id, KernelID: "default", DataDir: c.dirs[i], Peers: c.peers,
-		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
+		Stream: streams.Layer(), Calls: streams.Peers(), History: streams.History(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
 		Fatal:  func(err error) { c.t.Errorf("node %d: %v", i+1, err) },
 		Wall:   c.wall[i],
 		Store:  c.store,
 		Logger: hclog.NewNullLogger(),
-	}, streams
+	}
+	if c.adjust != nil {
+		c.adjust(&settings)
+	}
+	return settings, streams
 }
 
 func (c *trio) stop(i int) {

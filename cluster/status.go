@@ -66,6 +66,7 @@ func (n *Node) ownStatus() NodeStatus {
 		BusSeq: s.Log.NextSeq - 1, Digest: hex.EncodeToString(s.Log.Chain[:]), LagMillis: n.currentLag().Milliseconds(),
 		Agents: s.Agents.Len(), UptimeMillis: time.Since(n.started).Milliseconds(), Version: n.config.Version,
 	}
+	status.HistoryFrom, status.Backfill = n.history()
 	switch raft.State {
 	case "Leader":
 		status.Role = RoleLeader

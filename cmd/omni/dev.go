@@ -37,7 +37,7 @@ every omni server.`,
 				return usageOfDev(err, options)
 			}
 			banner(a.tell, cluster, options.DataDir == "")
-			<-c.Context().Done()
+			cluster.WatchHistory(c.Context())
 			a.tell.Say("stopping")
 			return cluster.Stop()
 		},

@@ -40,6 +40,11 @@ type serverFlags struct {
 	store                 string
 	timing                int
 	crashFast             bool
+	historyRate           uint32 // MiB a second
+	historyMax            uint32
+	snapshotBytes         uint64
+	trailingLogs          uint64
+	segmentBytes          uint64
 	logLevel              string
 	tls                   tlsFiles
 	pprofAddr             string
@@ -76,6 +81,11 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.StringVar(&f.store, "store", "bolt", "the Raft log's store: bolt or wal")
 	flags.IntVar(&f.timing, "timing", 1, "multiplier of all Raft times, 1 to 10, for slow or loaded machines")
 	flags.BoolVar(&f.crashFast, "crash-fast", true, "elect at once when the leader's process is gone and its host lives")
+	flags.Uint32Var(&f.historyMax, "history-max-rate", 0, "MiB a second of missing history that are fetched at most; 0 is as fast as it goes")
+	flags.Uint32Var(&f.historyRate, "history-rate", cluster.DefaultHistoryRate>>20, "the same while commands are under way")
+	flags.Uint64Var(&f.snapshotBytes, "snapshot-bytes", 64<<20, "how much the Raft log grows before a snapshot is taken, or twice the last snapshot if that is more")
+	flags.Uint64Var(&f.trailingLogs, "trailing-logs", 32_768, "entries that the Raft log keeps behind a snapshot, for nodes that were away")
+	flags.Uint64Var(&f.segmentBytes, "segment-bytes", config.Default().SegmentBytes, "of a new cluster: where the files of the execution log are cut")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
@@ -136,6 +146,7 @@ func runServer(ctx context.Context, f serverFlags) error {
 		return err
 	}
 	streams.Peers().Handle(node.HandlePeer)
+	streams.History().Answer(node.HandleHistory)
 	server := httpapi.New(node, httpapi.Options{Lookup: f.evaluators, Logger: logger.Named("api")})
 	return serve(ctx, node, server, api, logger, fatal)
 }
@@ -145,6 +156,7 @@ func runServer(ctx context.Context, f serverFlags) error {
 type served interface {
 	httpapi.Node
 	HandlePeer(ctx context.Context, from string, kind byte, body []byte) ([]byte, error)
+	HandleHistory(ctx context.Context, from string, kind byte, body, room []byte) ([]byte, error)
 	Stop(ctx context.Context) error
 }
 
@@ -173,6 +185,10 @@ func (f serverFlags) open(peers []cluster.Peer, streams *raftstream.Kernel, logg
 
 func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, logger hclog.Logger, fatal chan<- error) (cluster.Config, error) {
 	limits := config.Default()
+	limits.ClusterID, limits.KernelID, limits.SegmentBytes = f.cluster, f.kernel, f.segmentBytes
+	if refusal := limits.Check(); refusal != nil {
+		return cluster.Config{}, fmt.Errorf("--%s: %s", strings.ReplaceAll(refusal.Field, "_", "-"), refusal.Rule)
+	}
 	_, _ = rand.Read(limits.Seed[:]) // counts on the node that boots the cluster only
 	registry, err := tools.New(tools.Options{
 		MaxResultBytes: int(limits.MaxValueBytes),
@@ -186,8 +202,10 @@ func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, lo
 	c := cluster.Config{
 		NodeID: f.node, ClusterID: f.cluster, KernelID: f.kernel, DataDir: f.dataDir, Version: thisBuild().Version, Peers: peers,
 		Store: raftstore.Kind(f.store), Timing: consensus.Timing{Multiplier: f.timing},
-		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: f.evaluators,
-		Limits: limits, Logger: logger,
+		Raft:   consensus.Limits{SnapshotBytes: f.snapshotBytes, TrailingLogs: f.trailingLogs},
+		Stream: streams.Layer(), Calls: streams.Peers(), History: streams.History(),
+		HistoryRate: uint64(f.historyRate) << 20, HistoryMax: uint64(f.historyMax) << 20, Tools: registry,
+		Evaluators: f.evaluators, Limits: limits, Logger: logger,
 		Fatal: func(err error) {
 			select {
 			case fatal <- err:

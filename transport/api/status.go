@@ -20,6 +20,18 @@ type NodeStatus struct {
 	Version      string `json:"version"`
 
 	SafeMode *SafeMode `json:"safe_mode,omitempty" doc:"the event that holds it in safe mode"`
+
+	HistoryFrom uint64    `json:"history_from" doc:"busSeq from which on its log can be read without a gap; 0 while it is not known"`
+	Backfill    *Backfill `json:"backfill,omitempty" doc:"history that it still fetches from other nodes; absent when its history is complete"`
+}
+
+// Backfill is history that a node does not have yet.
+type Backfill struct {
+	MissingBytes uint64 `json:"missing_bytes" doc:"at most"`
+	FetchedBytes uint64 `json:"fetched_bytes" doc:"since the node started"`
+	From         string `json:"from,omitempty" doc:"id of the node that gives it"`
+	Reason       string `json:"reason,omitempty" doc:"why no node gives it at the moment"`
+	DamagedFiles int    `json:"damaged_files,omitempty" doc:"segments of its own that were found damaged and are fetched again"`
 }
 
 // SafeMode is the event that holds a node: applying it ended the process, over

@@ -30,6 +30,7 @@ func status(from cluster.Status) *api.Status {
 			AppliedIndex: n.AppliedIndex, CommitIndex: n.CommitIndex, BusSeq: n.BusSeq, Digest: n.Digest,
 			LagMillis: n.LagMillis, Agents: n.Agents, Healthy: n.Healthy, Reason: n.Reason,
 			UptimeMillis: n.UptimeMillis, Version: n.Version, SafeMode: (*api.SafeMode)(n.SafeMode),
+			HistoryFrom: n.HistoryFrom, Backfill: (*api.Backfill)(n.Backfill),
 		})
 	}
 	return to

@@ -62,8 +62,10 @@ func standIn(args []string) {
 	}
 	unready := strings.Fields(os.Getenv("OMNI_DEV_UNREADY"))
 	held := strings.Fields(os.Getenv("OMNI_DEV_HELD"))
-	server := &http.Server{Addr: *api, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := &http.Server{Addr: *api, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case r.URL.Path == "/v1/cluster/status":
+			http.ServeFile(w, r, os.Getenv("OMNI_DEV_STATUS"))
 		case slices.Contains(unready, *node):
 			http.Error(w, "no leader yet", http.StatusServiceUnavailable)
 		case slices.Contains(held, *node):

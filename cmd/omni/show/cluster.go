@@ -35,10 +35,42 @@ func Status(p *tell.Page, s api.Status) {
 		if n.SafeMode != nil {
 			p.Line("%s", p.Faint("  "+n.SafeMode.Hint))
 		}
+		if n.Backfill != nil {
+			p.Line("%s: %s", n.ID, p.Warn(backfill(n.HistoryFrom, n.Backfill)))
+		}
 	}
 	for _, pair := range unlike(s.Nodes) {
 		p.Line("%s", p.Bad(pair))
 	}
+}
+
+// backfill says, of a node whose history is not complete, from where on it is and
+// what becomes of the rest.
+func backfill(from uint64, b *api.Backfill) string {
+	text := fmt.Sprintf("has history from busSeq %d on; %s missing, %s fetched", from, size(b.MissingBytes), size(b.FetchedBytes))
+	if b.DamagedFiles > 0 {
+		text += fmt.Sprintf("; %d damaged segments are fetched again", b.DamagedFiles)
+	}
+	switch {
+	case b.From != "":
+		text += ", from " + b.From
+	case b.Reason != "":
+		text += ", nothing comes: " + b.Reason
+	}
+	return text
+}
+
+// size writes a number of bytes for people.
+func size(bytes uint64) string {
+	const unit = 1024
+	if bytes < unit {
+		return strconv.FormatUint(bytes, 10) + " B"
+	}
+	n, names := float64(bytes)/unit, "KMGTPE"
+	for n >= unit {
+		n, names = n/unit, names[1:]
+	}
+	return fmt.Sprintf("%.1f %ciB", n, names[0])
 }
 
 // unlike names nodes that have applied the same and differ.

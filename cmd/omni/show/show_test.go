@@ -52,6 +52,20 @@ BUSSEQ  INDEX  AT                        FROM    TRIGGER  TO       BY      WHY
 `, got)
 }
 
+// A node that lacks history says how much, and what becomes of it.
+func TestStatusTellsOfMissingHistory(t *testing.T) {
+	lines := func(b *api.Backfill) string {
+		text := page(func(p *tell.Page) {
+			Status(p, api.Status{Nodes: []api.NodeStatus{{ID: "n3", HistoryFrom: 4711, Backfill: b}}})
+		})
+		return text[strings.Index(text, "n3: "):]
+	}
+	assert.Equal(t, "n3: has history from busSeq 4711 on; 1.5 GiB missing, 512 B fetched, from n2\n",
+		lines(&api.Backfill{MissingBytes: 3 << 29, FetchedBytes: 512, From: "n2"}))
+	assert.Equal(t, "n3: has history from busSeq 4711 on; 64.0 MiB missing, 1.0 KiB fetched; 1 damaged segments are fetched again, nothing comes: n2: it is down\n",
+		lines(&api.Backfill{MissingBytes: 64 << 20, FetchedBytes: 1 << 10, DamagedFiles: 1, Reason: "n2: it is down"}))
+}
+
 // What an agent waits for, and what will become of a fault, is told in words.
 func TestAnAgentSaysWhatItWaitsFor(t *testing.T) {
 	got := page(func(p *tell.Page) {

@@ -236,6 +236,7 @@ func (n *Node) Status(context.Context) cluster.Status {
 			ID: other.peer.ID, API: other.peer.API, Role: role, Term: n.group.term,
 			AppliedIndex: other.applied, CommitIndex: uint64(len(n.group.log)), BusSeq: log.NextSeq - 1,
 			Digest: hex.EncodeToString(log.Chain[:]), Agents: other.published().Agents.Len(), Healthy: true, Version: "test",
+			HistoryFrom: other.store.Status().FirstSeq,
 		})
 	}
 	return status
