@@ -32,31 +32,37 @@ type planned struct {
 }
 
 // judgeDelegation asks for the right to delegate, once a child, and then
-// checks the request itself while the agent is ACTIVE (LC-6).
+// checks the request itself while the agent is ACTIVE (LC-6). Somebody decides
+// about the call as a whole: it is escalated once, and with an approval each
+// child is judged again. Where a child is denied nobody is asked, and what
+// wanted a decision is a DENY too (PE-3).
 func (g *gate) judgeDelegation(j *judgement) {
 	spec, f := parseChildren(j.request.Args)
 	if f != nil {
 		j.refused = f
 		return
 	}
-	var asked *permissions.Evaluation
+	var asked []permissions.Evaluation
 	for i := range spec.list {
 		resource := "agent/" + orDefault(spec.list[i].define.Name, "unnamed")
 		effect, evaluation := g.v.authority(g.t.No, execution.Delegate, resource)
-		switch {
-		case effect == permissions.Deny:
+		switch effect {
+		case permissions.Allow:
+			g.add(bus.Allow, &evaluation)
+		case permissions.Escalate:
+			asked = append(asked, evaluation)
+		default:
 			g.add(bus.Deny, &evaluation)
 			j.refused = denied(execution.Delegate, resource)
-		case effect == permissions.Escalate && asked == nil:
-			asked = &evaluation
-		default:
-			g.add(bus.Allow, &evaluation)
 		}
 	}
 	switch {
 	case j.refused != nil:
-	case asked != nil:
-		g.escalate(j, *asked)
+		for i := range asked {
+			g.add(bus.Deny, &asked[i])
+		}
+	case len(asked) > 0:
+		g.escalate(j, asked[0])
 	default:
 		g.planChildren(j, spec)
 	}
