@@ -105,6 +105,7 @@ func TestBreaches(t *testing.T) {
 			}
 			agent := test.records[len(test.records)-1].Agent
 			was := s.State().StateOf(agent)
+			s.Flaws = len(test.records) - 1 // what leads up to the breach is on record, and an audit does not take it
 			s.Commit(event.Event{Kind: event.Pulse}, kernel.Flawed(test.records...))
 
 			st := s.State()

@@ -57,6 +57,7 @@ func TestImportsFixture(t *testing.T) {
 		"kernel/kernel.go:5: kernel must not import internal/clock: the kernel stands alone",
 		"kernel/kernel_test.go:4: kernel must not import cluster: imports point from cluster to kernel",
 		"kernel/lifecycle/lifecycle.go:5: kernel/lifecycle must not import kernel/execution: modules do not see each other; what takes several is a flow",
+		"kernel/logaudit/logaudit.go:5: kernel/logaudit must not import kernel/flows: a second opinion does not ask the first one",
 		"kernel/value/value.go:5: kernel/value must not import kernel/identity: a vocabulary package uses vocabulary only",
 		"transport/client/client.go:5: transport/client must not import kernel/flows: only API types and the client are seen from outside",
 		"transport/client/client.go:6: transport/client must not import transport/server: only API types and the client are seen from outside",

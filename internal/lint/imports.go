@@ -108,6 +108,8 @@ func judgeKernel(dir, target string) string {
 	switch {
 	case from == to, vocabulary[to], kernelExceptions[[2]string{from, to}] != "":
 		return ""
+	case witnesses[from] != "" && notForWitnesses[to]:
+		return "a second opinion does not ask the first one"
 	case to == "." && drivers[from] == "":
 		return "the root uses its modules, not the other way round"
 	case composers[from] != "":

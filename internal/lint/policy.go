@@ -22,6 +22,8 @@ var composers = map[string]string{
 	"invariants": "a rule of the kernel reads whatever it is about, and changes nothing",
 	"state":      "an agent's row has one field for each module",
 	"kerneltest": "test support drives the kernel as a whole",
+	"authority":  "who held what is read from the records of several modules",
+	"logaudit":   "an audit reads the records of every module",
 	"replay":     "a log's second reader runs its ticks again",
 }
 
@@ -30,6 +32,18 @@ var drivers = map[string]string{
 	"kerneltest": "replicas over one log, for tests",
 	"replay":     "it holds the kernel to its own log",
 }
+
+// witnesses read what the kernel wrote and say whether it is right. They do not
+// see what decides and what applies: a second opinion is not the first one asked
+// again.
+var witnesses = map[string]string{
+	"authority": "tells from records what the kernel's tables should say",
+	"logaudit":  "judges the log by the log alone",
+}
+
+// notForWitnesses are the packages that decide, apply as a whole, or check while
+// the kernel does.
+var notForWitnesses = map[string]bool{".": true, "flows": true, "state": true, "invariants": true}
 
 // kernelExceptions are the imports between kernel packages that the rules
 // above forbid and that have a reason.

@@ -42,6 +42,7 @@ type Sim struct {
 	Term     uint64      // term of the next event
 	Pending  []tools.Key // calls requested and not answered yet, oldest first
 	Model    *Naive      // takes every event in too, and must agree; nil for none
+	Flaws    int         // records that a test made the kernel publish though they are wrong
 	agents   int
 }
 

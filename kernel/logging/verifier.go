@@ -21,43 +21,51 @@ func (v *Verifier) Point() Point { return v.at }
 // Feed checks the next block, which must be exactly one. The first failure, a
 // *Mismatch, is final: every later call returns it again.
 func (v *Verifier) Feed(raw []byte) error {
-	if v.failure == nil {
-		v.failure = v.check(raw)
-	}
-	if v.failure != nil {
-		return v.failure
-	}
-	return nil
+	_, _, err := v.Next(raw)
+	return err
 }
 
-func (v *Verifier) check(raw []byte) *Mismatch {
-	b, err := Decode(raw)
-	if err != nil {
-		return &Mismatch{Position: v.at.Position, Index: v.at.LastIndex, Aspect: AspectBlock, Err: err}
+// Next is Feed for whoever reads the block too: it gives the block, which aliases
+// raw, and its digest.
+func (v *Verifier) Next(raw []byte) (b Block, digest [HashBytes]byte, err error) {
+	if v.failure == nil {
+		if b, err = Decode(raw); err != nil {
+			v.failure = &Mismatch{Position: v.at.Position, Index: v.at.LastIndex, Aspect: AspectBlock, Err: err}
+		} else {
+			digest = b.Digest()
+			v.failure = v.check(&b, digest)
+		}
 	}
+	if v.failure != nil {
+		return Block{}, digest, v.failure
+	}
+	return b, digest, nil
+}
+
+func (v *Verifier) check(b *Block, digest [HashBytes]byte) *Mismatch {
 	switch at := &v.at; {
 	case b.FirstSeq != at.NextSeq:
-		return v.mismatch(&b).numbers(AspectSeq, at.NextSeq, b.FirstSeq)
+		return v.mismatch(b).numbers(AspectSeq, at.NextSeq, b.FirstSeq)
 	case b.Index <= at.LastIndex:
-		return v.mismatch(&b).numbers(AspectIndex, at.LastIndex+1, b.Index)
+		return v.mismatch(b).numbers(AspectIndex, at.LastIndex+1, b.Index)
 	case b.Term < at.LastTerm:
-		return v.mismatch(&b).numbers(AspectTerm, at.LastTerm, b.Term)
+		return v.mismatch(b).numbers(AspectTerm, at.LastTerm, b.Term)
 	case b.ClockMillis < at.LastClockMillis:
-		return v.mismatch(&b).signed(AspectClock, at.LastClockMillis, b.ClockMillis)
+		return v.mismatch(b).signed(AspectClock, at.LastClockMillis, b.ClockMillis)
 	case b.PrevChain != at.Chain:
-		return v.mismatch(&b).hashes(AspectChain, at.Chain, b.PrevChain)
+		return v.mismatch(b).hashes(AspectChain, at.Chain, b.PrevChain)
 	}
 	for i := range b.Touched() {
 		// A pointer is a position plus one; the block it leads to has at
 		// least MinBlockBytes before this one begins.
 		if _, p := b.TouchedAt(i); p != 0 && (p > v.at.Position || v.at.Position-(p-1) < MinBlockBytes) {
-			return v.mismatch(&b).numbers(AspectPointer, v.at.Position, p)
+			return v.mismatch(b).numbers(AspectPointer, v.at.Position, p)
 		}
 	}
 	v.at = Point{
 		NextSeq:         b.FirstSeq + uint64(b.Count),
-		Position:        v.at.Position + uint64(len(raw)),
-		Chain:           b.Chain(),
+		Position:        v.at.Position + uint64(len(b.Raw)),
+		Chain:           ChainAfter(b.PrevChain, digest),
 		LastIndex:       b.Index,
 		LastTerm:        b.Term,
 		LastClockMillis: b.ClockMillis,

@@ -1,0 +1,100 @@
+package logaudit
+
+import (
+	"github.com/omnikernel/omnikernel/kernel/authority"
+	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/delegation"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/memory"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// unread is the body of kinds that no rule looks into: that they are there, and
+// of whom, is all that matters here.
+type unread struct{}
+
+// AppendTo writes nothing: nobody writes what was not read.
+func (unread) AppendTo(dst []byte) []byte { return dst }
+
+// booted is the body of KernelBooted.
+type booted struct{ config.Config }
+
+// AppendTo writes the body's log form.
+func (b *booted) AppendTo(dst []byte) []byte { return append(dst, event.Encode(&b.Config)...) }
+
+// decode reads a record's body; nil when it is malformed, unread where no rule
+// wants it. known is false for a kind that there is not.
+func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
+	if kind <= bus.Last && bodies[kind] != nil {
+		body, ok := bodies[kind](raw)
+		if !ok {
+			return nil, true
+		}
+		return body, true
+	}
+	if body, wanted := authority.Decode(kind, raw); wanted {
+		return body, true
+	}
+	switch kind {
+	case bus.Outcome, bus.Duplicate, bus.Quarantine, bus.LogArchived, bus.RetryScheduled, bus.SnapshotTaken, bus.SnapshotDropped,
+		bus.TeardownFailed, bus.TickScheduled, bus.TickFrozen, bus.EventDelivered, bus.Emitted, bus.MessageQueued, bus.MessageTaken,
+		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified, bus.StaleResult,
+		bus.TimerSet, bus.TimerCleared, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
+		bus.CascadeMoved, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued:
+		return unread{}, true
+	}
+	return nil, false
+}
+
+// bodies reads the bodies that the rules look into, by kind; package authority
+// reads its own.
+var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
+	bus.Event:                 body(event.DecodeRecorded),
+	bus.KernelBooted:          decodeBooted,
+	bus.ClusterRestored:       body(event.DecodeRestored),
+	bus.TreeHead:              body(logging.DecodeTreeHead),
+	bus.InvalidTransition:     body(lifecycle.DecodeRejection),
+	bus.SuspendRequested:      body(lifecycle.DecodeSuspendRequested),
+	bus.TickStarted:           body(execution.DecodeStarted),
+	bus.Step:                  body(execution.DecodeStep),
+	bus.TickCompleted:         body(execution.DecodeCompleted),
+	bus.TickPendingTool:       body(execution.DecodePending),
+	bus.TickPendingDelegation: body(execution.DecodePending),
+	bus.TickFailed:            body(execution.DecodeFailed),
+	bus.ResultDelivered:       body(execution.DecodeDelivered),
+	bus.Allow:                 body(permissions.DecodeEvaluation),
+	bus.Deny:                  body(permissions.DecodeEvaluation),
+	bus.Escalated:             body(permissions.DecodeEscalated),
+	bus.EscalationOffered:     body(permissions.DecodeEscalationOffered),
+	bus.EscalationDecided:     body(permissions.DecodeEscalationDecided),
+	bus.CallRequested:         body(tools.DecodeRequested),
+	bus.CallDispatched:        body(tools.DecodeDispatched),
+	bus.ActionExecuted:        body(tools.DecodeAction),
+	bus.ActionFailed:          body(tools.DecodeAction),
+	bus.DelegationAccepted:    body(delegation.DecodeDelegationAccepted),
+	bus.DelegationOver:        body(delegation.DecodeDelegationOver),
+	bus.ChildResult:           body(delegation.DecodeChildResult),
+	bus.ChildFailure:          body(delegation.DecodeChildResult),
+	bus.MemoryAccess:          body(memory.DecodeAccess),
+}
+
+// body lifts a typed decoder to the table's type.
+func body[T bus.Body](decode func([]byte) (T, bool)) func([]byte) (bus.Body, bool) {
+	return func(raw []byte) (bus.Body, bool) {
+		b, ok := decode(raw)
+		return b, ok
+	}
+}
+
+func decodeBooted(raw []byte) (bus.Body, bool) {
+	c, ok := event.DecodeBody[config.Config](raw)
+	if !ok {
+		return nil, false
+	}
+	return &booted{*c}, true
+}
