@@ -163,7 +163,8 @@ func Substance(s *state.State) [32]byte {
 // foreign are words of libraries and of the Go runtime.
 var foreign = []string{
 	"runtime error", "goroutine", "nil pointer", "cbor", "starlark", "strconv", "json:", "invalid character", "unexpected EOF",
-	"btree", "uuid:", "<nil>", "%!",
+	"btree", "uuid:", "<nil>",
+	"%!(", "%!v(", "%!d(", "%!s(", "%!q(", "%!w(", // of fmt; shorter ones stand in digests now and then
 }
 
 // CheckWords looks for text that is not ours in what the kernel wrote: every
