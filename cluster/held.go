@@ -5,14 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/hashicorp/raft"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/fsm"
+	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/state"
 )
 
 // Held is a node in safe mode (EV-14): it says what holds it, and does nothing
@@ -119,6 +122,11 @@ func (h *Held) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 // Read refuses, at every level (CL-4).
 func (h *Held) Read(context.Context, Consistency) (View, error) {
 	return View{}, &ReadError{Code: CodeSafeMode, Detail: h.refusal()}
+}
+
+// Backup refuses: there is no state.
+func (h *Held) Backup(context.Context, *state.State, io.Writer) (backup.Summary, error) {
+	return backup.Summary{}, &h.cause
 }
 
 // Transfer refuses.

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 )
 
+// Suffix ends the names of backups.
+const Suffix = ".omniback"
+
 // PartialSuffix ends the names of files that are being written. One that is left
 // behind is of no use.
 const PartialSuffix = ".partial"

@@ -14,13 +14,7 @@ import (
 // package logexport has it, and verifies it on the way. A stream that breaks is
 // an error, and what w has got by then is not whole.
 func (c *Client) Export(ctx context.Context, from uint64, w io.Writer, opts ...Option) (logexport.Summary, error) {
-	s := settingsOf(opts)
-	if s.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.timeout)
-		defer cancel()
-	}
-	body, err := c.openExport(ctx, from, &s)
+	body, err := c.OpenExport(ctx, from, opts...)
 	if err != nil {
 		return logexport.Summary{}, err
 	}
@@ -28,12 +22,44 @@ func (c *Client) Export(ctx context.Context, from uint64, w io.Writer, opts ...O
 	return logexport.Copy(w, body)
 }
 
-// openExport finds a node that has the log.
-func (c *Client) openExport(ctx context.Context, seq uint64, s *settings) (*stream, error) {
+// OpenExport gives what Export copies, to be read: what is not read to its
+// verified end is not whole. The caller closes it.
+func (c *Client) OpenExport(ctx context.Context, seq uint64, opts ...Option) (io.ReadCloser, error) {
 	query := url.Values{}
 	from(query, seq)
-	c.consistency(query, s)
-	rq := &request{op: "export", method: http.MethodGet, path: c.prefix + "/log/export", query: query}
+	return c.openFile(ctx, "export", c.prefix+"/log/export", query, opts)
+}
+
+// file is a stream whose end ends the call too.
+type file struct {
+	*stream
+	cancel context.CancelFunc
+}
+
+// Close ends the stream.
+func (f *file) Close() error {
+	f.stream.Close()
+	f.cancel()
+	return nil
+}
+
+func (c *Client) openFile(ctx context.Context, op, path string, query url.Values, opts []Option) (io.ReadCloser, error) {
+	s := settingsOf(opts)
+	cancel := context.CancelFunc(func() {})
+	if s.timeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, s.timeout)
+	}
+	c.consistency(query, &s)
+	body, err := c.openExport(ctx, &request{op: op, method: http.MethodGet, path: path, query: query}, &s)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &file{body, cancel}, nil
+}
+
+// openExport finds a node that has the log.
+func (c *Client) openExport(ctx context.Context, rq *request, s *settings) (*stream, error) {
 	to, err := c.choose(ctx, s, false)
 	if err != nil {
 		return nil, err

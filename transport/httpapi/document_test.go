@@ -135,6 +135,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET " + k + "/agents/{id}/permission",
 		"GET " + k + "/agents/{id}/tree",
 		"GET " + k + "/audit",
+		"GET " + k + "/backup",
 		"GET " + k + "/escalations",
 		"GET " + k + "/escalations/{escalation}",
 		"GET " + k + "/log",

@@ -38,19 +38,27 @@ func (s *Server) export(rt *route) http.HandlerFunc {
 			s.fail(w, e)
 			return
 		}
-		st, done, e := s.openStream(w)
-		if e != nil {
-			s.fail(w, e)
-			return
-		}
-		defer done()
-		w.Header().Set("Content-Type", logexport.ContentType)
-		w.Header().Set("Content-Disposition", `attachment; filename="omni.log"`)
-		x := exporter{server: s, out: &pieces{stream: st}, end: view.Log.Point}
-		if err := x.run(r.Context(), from); err != nil {
-			s.log.Warn("a log export was broken off", "from", from, "error", err)
-			panic(http.ErrAbortHandler) // so that the client sees that it is not whole
-		}
+		s.send(w, logexport.ContentType, "omni.log", func(out *pieces) error {
+			x := exporter{server: s, out: out, end: view.Log.Point}
+			return x.run(r.Context(), from)
+		})
+	}
+}
+
+// send streams a file whose end says that it is whole. What goes wrong on the
+// way breaks the answer off.
+func (s *Server) send(w http.ResponseWriter, contentType, name string, run func(*pieces) error) {
+	st, done, e := s.openStream(w)
+	if e != nil {
+		s.fail(w, e)
+		return
+	}
+	defer done()
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	if err := run(&pieces{stream: st}); err != nil {
+		s.log.Warn("an export was broken off", "file", name, "error", err)
+		panic(http.ErrAbortHandler) // so that the client sees that it is not whole
 	}
 }
 

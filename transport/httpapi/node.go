@@ -2,10 +2,13 @@ package httpapi
 
 import (
 	"context"
+	"io"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/state"
 )
 
 // Node is what the API needs of the node it stands before; *cluster.Node
@@ -19,6 +22,8 @@ type Node interface {
 	// Read gives an immutable state that satisfies c; the error is a
 	// *cluster.ReadError.
 	Read(ctx context.Context, c cluster.Consistency) (cluster.View, error)
+	// Backup writes a backup of a state that Read gave, and of the log up to it.
+	Backup(ctx context.Context, s *state.State, to io.Writer) (backup.Summary, error)
 	// Log is the node's execution log.
 	Log() *segment.Store
 	// MintSession makes a session id, without a log entry.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/api/logexport"
@@ -153,7 +154,13 @@ func (s *Server) readRoutes() []*route {
 		status: http.StatusOK, contentType: logexport.ContentType,
 	}
 	export.handle = s.export(export)
-	return append(routes, watch, export)
+	save := &route{
+		method: http.MethodGet, path: kernelPath + "/backup", id: "backup", tag: "log", summary: "A backup: the state, and the whole log up to it",
+		about: "One stream that is consistent, checksummed and complete, from any node that holds the log from its beginning; omni backup verify and restore read it.",
+		query: with(), status: http.StatusOK, contentType: backup.ContentType,
+	}
+	save.handle = s.backup(save)
+	return append(routes, watch, export, save)
 }
 
 func (s *Server) clusterRoutes() []*route {

@@ -5,12 +5,14 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
@@ -204,6 +206,11 @@ func (n *Node) behind(detail string) *cluster.ReadError {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return &cluster.ReadError{Code: cluster.CodeNotCaughtUp, Detail: detail, Applied: n.root.Index}
+}
+
+// Backup writes one of the state and the log up to it.
+func (n *Node) Backup(ctx context.Context, s *state.State, to io.Writer) (backup.Summary, error) {
+	return backup.Write(ctx, to, backup.Source{State: s, Log: n.store, Node: n.peer.ID, Binary: "test", MadeAt: time.Now()})
 }
 
 // Log is the replica's execution log.

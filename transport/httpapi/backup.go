@@ -1,0 +1,50 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/omnikernel/omnikernel/fsm/backup"
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/transport/api"
+)
+
+// backup serves GET …/backup: the state that the read's consistency gave, and the
+// whole log up to it. What goes wrong on the way leaves out the trailer, so that no
+// reader takes it for whole.
+func (s *Server) backup(rt *route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p := rt.params(r)
+		consistency := p.consistency()
+		if e := p.check(); e != nil {
+			s.fail(w, e)
+			return
+		}
+		ctx, cancel := s.within(r, s.options.ReadTimeout)
+		view, e := s.read(ctx, consistency)
+		cancel()
+		switch first := s.node.Log().Status().FirstSeq; {
+		case e != nil:
+		case view.Config == nil:
+			e = refused(string(failure.NotBooted), "", "the cluster has no configuration yet: there is nothing to back up", "ask again")
+		case first > 1:
+			e = refused(api.CodeHistoryBehind, "", "this node does not hold the log below the position named in first (yet), and a backup has all of it",
+				"ask another node: omni backup create --node ID")
+			e.First = first
+		}
+		if e != nil {
+			s.fail(w, e)
+			return
+		}
+		s.send(w, backup.ContentType, fmt.Sprintf("omni-%d%s", view.Index, backup.Suffix), func(out *pieces) error {
+			making, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(s.closing, cancel)()
+			if _, err := s.node.Backup(making, view.State, out); err != nil {
+				return err
+			}
+			return out.flush()
+		})
+	}
+}
