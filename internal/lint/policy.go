@@ -23,6 +23,7 @@ var composers = map[string]string{
 	"state":      "an agent's row has one field for each module",
 	"kerneltest": "test support drives the kernel as a whole",
 	"authority":  "who held what is read from the records of several modules",
+	"backtest":   "a what-if judges what several modules recorded",
 	"logaudit":   "an audit reads the records of every module",
 	"replay":     "a log's second reader runs its ticks again",
 }
@@ -38,6 +39,7 @@ var drivers = map[string]string{
 // again.
 var witnesses = map[string]string{
 	"authority": "tells from records what the kernel's tables should say",
+	"backtest":  "judges what was recorded, and runs nothing",
 	"logaudit":  "judges the log by the log alone",
 }
 
