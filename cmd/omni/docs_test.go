@@ -18,6 +18,7 @@ import (
 	"github.com/omnikernel/omnikernel/cmd/omni/demo"
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
 	"github.com/omnikernel/omnikernel/cmd/omni/drill"
+	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -117,6 +118,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"An audit log":            api.AuditPage{},
 		"A record":                api.Record{},
 		"A verified log":          verified{},
+		"A replay":                show.Replayed{},
 		"A cluster's status":      api.Status{},
 		"A transfer":              api.Transferred{},
 		"A dev cluster":           dev.File{},

@@ -59,7 +59,7 @@ func newRoot(a *app) *cobra.Command {
 		}
 	}
 	add(groupBegin, newDemoCommand(a), newDevCommand(a))
-	add(groupWork, newAgentCommand(a), newMemoryCommand(a), newSharedCommand(a), newLogCommand(a))
+	add(groupWork, newAgentCommand(a), newMemoryCommand(a), newSharedCommand(a), newLogCommand(a), newReplayCommand(a))
 	add(groupGovern, newPermissionCommand(a), newTokenCommand(a), newEscalationCommand(a), newAuditCommand(a))
 	add(groupOperate, newClusterCommand(a), newServerCommand(a), newVersionCommand(a))
 	add(groupMeasure, newDrillCommand(a), newBenchCommand(a))

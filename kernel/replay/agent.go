@@ -188,7 +188,8 @@ func (in *place) over() error {
 }
 
 func (in *place) deviation(what string, recorded *logging.Record, made *bus.Record) error {
-	d := &Deviation{Position: in.position, Index: in.block.Index, Seq: in.seq, What: what}
+	b := in.block
+	d := &Deviation{Position: in.position, Index: b.Index, Term: b.Term, ClockMillis: b.ClockMillis, Seq: in.seq, What: what}
 	d.Recorded = kept(recorded)
 	if made != nil {
 		d.Replayed = recordOf(in.seq, made)

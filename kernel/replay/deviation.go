@@ -11,10 +11,12 @@ import (
 // Deviation says where running again came to something else than the log:
 // REPLAY_DIVERGENCE.
 type Deviation struct {
-	Position uint64 // of the block
-	Index    uint64 // Raft index of the block
-	Seq      uint64 // busSeq of the record; 0 when it is the block's head or list of agents that differs
-	What     string // differs, in words
+	Position    uint64 // of the block
+	Index       uint64 // Raft index of the block
+	Term        uint64 // Raft term of the block
+	ClockMillis int64  // kernel clock of the block
+	Seq         uint64 // busSeq of the record; 0 when it is the block's head or list of agents that differs
+	What        string // differs, in words
 
 	// The record on both sides, with bodies of their own; nil where there is
 	// none.

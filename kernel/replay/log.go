@@ -66,7 +66,7 @@ func (l *Log) Block(b *logging.Block) (err error) {
 		return nil
 	}
 	return &Deviation{
-		Position: at.Position, Index: b.Index, Seq: first.Seq, What: first.What,
+		Position: at.Position, Index: b.Index, Term: b.Term, ClockMillis: b.ClockMillis, Seq: first.Seq, What: first.What,
 		Recorded: kept(first.A), Replayed: kept(first.B),
 	}
 }

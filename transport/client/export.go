@@ -30,6 +30,23 @@ func (c *Client) OpenExport(ctx context.Context, seq uint64, opts ...Option) (io
 	return c.openFile(ctx, "export", c.prefix+"/log/export", query, opts)
 }
 
+// ExportAgent copies one agent's history to w, and what it takes to replay it,
+// as package logexport has it, and verifies it on the way.
+func (c *Client) ExportAgent(ctx context.Context, id string, w io.Writer, opts ...Option) (logexport.AgentSummary, error) {
+	body, err := c.OpenAgentExport(ctx, id, opts...)
+	if err != nil {
+		return logexport.AgentSummary{}, err
+	}
+	defer body.Close()
+	return logexport.CopyAgent(w, body)
+}
+
+// OpenAgentExport gives what ExportAgent copies, to be read. The caller closes
+// it.
+func (c *Client) OpenAgentExport(ctx context.Context, id string, opts ...Option) (io.ReadCloser, error) {
+	return c.openFile(ctx, "export agent", c.prefix+"/agents/"+url.PathEscape(id)+"/export", url.Values{}, opts)
+}
+
 // file is a stream whose end ends the call too.
 type file struct {
 	*stream

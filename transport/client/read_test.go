@@ -128,6 +128,19 @@ func TestExport(t *testing.T) {
 	assert.Equal(t, sum, again)
 	_, err = c.Export(ctx, 1<<40, &file)
 	assert.ErrorContains(t, err, "beyond the end")
+
+	done, err := c.Start(ctx, event.Start{Define: event.Define{Program: literal(t)}})
+	require.NoError(t, err)
+	file.Reset()
+	agent, err := c.ExportAgent(ctx, done.AgentID, &file)
+	require.NoError(t, err)
+	assert.Equal(t, done.AgentID, agent.AgentID)
+	assert.Equal(t, done.Index, agent.LastIndex)
+	sameAgent, err := logexport.VerifyAgent(bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
+	assert.Equal(t, agent, sameAgent)
+	_, err = c.ExportAgent(ctx, "018f4e5c-0000-7000-8000-00000000dead", &file)
+	assert.ErrorContains(t, err, "NOT_FOUND")
 }
 
 // CL-5 through failures: records in order, each once, without gaps, while

@@ -128,6 +128,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET /v1/cluster/status",
 		"GET " + k + "/agents",
 		"GET " + k + "/agents/{id}",
+		"GET " + k + "/agents/{id}/export",
 		"GET " + k + "/agents/{id}/faults",
 		"GET " + k + "/agents/{id}/history",
 		"GET " + k + "/agents/{id}/memory",

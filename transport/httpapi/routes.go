@@ -160,7 +160,14 @@ func (s *Server) readRoutes() []*route {
 		query: with(), status: http.StatusOK, contentType: backup.ContentType,
 	}
 	save.handle = s.backup(save)
-	return append(routes, watch, export, save)
+	agent := &route{
+		method: http.MethodGet, path: kernelPath + "/agents/{id}/export", id: "export-agent", tag: "log", summary: "Blocks of one agent's history, to be replayed offline",
+		about:  "The blocks that touch the agent, and those that hold the programs, grants and environments that its records name.",
+		query:  with(),
+		status: http.StatusOK, contentType: logexport.AgentContentType,
+	}
+	agent.handle = s.exportAgent(agent)
+	return append(routes, watch, export, save, agent)
 }
 
 func (s *Server) clusterRoutes() []*route {

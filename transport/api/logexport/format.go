@@ -49,14 +49,15 @@ type trailer struct {
 
 // Broken says that a stream is no complete, unbroken export.
 type Broken struct {
-	Offset int64 // bytes into the stream
+	File   string // what it should be
+	Offset int64  // bytes into the stream
 	What   string
 	Err    error // more about it; may be nil
 }
 
 // Error implements error.
 func (b *Broken) Error() string {
-	s := fmt.Sprintf("log export: broken at byte %d: %s", b.Offset, b.What)
+	s := fmt.Sprintf("%s: broken at byte %d: %s", b.File, b.Offset, b.What)
 	if b.Err != nil {
 		s += ": " + b.Err.Error()
 	}

@@ -1,11 +1,7 @@
 package logexport
 
 import (
-	"bufio"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
-	"hash/crc32"
 	"io"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
@@ -31,156 +27,113 @@ func Verify(r io.Reader) (Summary, error) { return Copy(io.Discard, r) }
 
 // Copy does what Verify does, and writes every byte that it has read to w.
 func Copy(w io.Writer, r io.Reader) (Summary, error) {
-	v := &verification{from: bufio.NewReaderSize(r, 64<<10), to: w}
-	if err := v.run(); err != nil {
+	reader, err := newReader(r, w)
+	for err == nil {
+		_, _, err = reader.Next()
+	}
+	if !errors.Is(err, io.EOF) {
 		return Summary{}, err
 	}
-	return v.sum, nil
+	return reader.sum, nil
 }
 
-type verification struct {
-	from *bufio.Reader
-	to   io.Writer
-	at   int64
-	raw  []byte
-	sum  Summary
+// Reader reads one export block by block, and checks what it reads as Verify
+// does. What it gives is to be trusted as the export's only when the end was
+// reached: Next has answered io.EOF.
+type Reader struct {
+	in       input
+	verifier *logging.Verifier
+	from     uint64 // busSeq
+	sum      Summary
+	ended    error // what every further Next answers
 }
 
-func (v *verification) run() error {
-	point, err := v.header()
+// NewReader reads the header. The error is a *Broken, or the reader's own.
+func NewReader(from io.Reader) (*Reader, error) { return newReader(from, io.Discard) }
+
+func newReader(from io.Reader, to io.Writer) (*Reader, error) {
+	r := &Reader{in: newInput("log export", from, to)}
+	point, err := r.header()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	verifier := logging.NewVerifier(point)
-	for {
-		raw, err := v.block()
-		if err != nil {
-			return err
-		}
-		if raw == nil {
-			break
-		}
-		if err := verifier.Feed(raw); err != nil {
-			return v.broken("the block does not continue the log", err)
-		}
-		v.sum.Blocks++
-		v.sum.Bytes += uint64(len(raw))
-	}
-	end := verifier.Point()
-	v.sum.NextSeq, v.sum.LastIndex, v.sum.Chain = end.NextSeq, end.LastIndex, chainText(end.Chain)
-	v.sum.Records = end.NextSeq - point.NextSeq
-	return v.trailer()
+	r.verifier, r.from = logging.NewVerifier(point), point.NextSeq
+	return r, nil
 }
 
-func (v *verification) header() (logging.Point, error) {
-	start, err := v.take(len(magic) + 4)
+// Summary is what was read so far; the whole of it after io.EOF.
+func (r *Reader) Summary() Summary { return r.sum }
+
+// Next gives the next block and its position, until io.EOF. The block is valid
+// until the next call.
+func (r *Reader) Next() (position uint64, block *logging.Block, err error) {
+	if r.ended != nil {
+		return 0, nil, r.ended
+	}
+	position, block, err = r.next()
+	r.ended = err
+	return position, block, err
+}
+
+func (r *Reader) next() (position uint64, block *logging.Block, err error) {
+	raw, err := r.in.block()
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case raw == nil:
+		if err := r.trailer(); err != nil {
+			return 0, nil, err
+		}
+		return 0, nil, io.EOF
+	}
+	position = r.verifier.Point().Position
+	b, _, err := r.verifier.Next(raw)
 	if err != nil {
+		return 0, nil, r.in.broken("the block does not continue the log", err)
+	}
+	r.sum.Blocks++
+	r.sum.Bytes += uint64(len(raw))
+	r.reached(r.verifier.Point())
+	return position, &b, nil
+}
+
+func (r *Reader) reached(end logging.Point) {
+	r.sum.NextSeq, r.sum.LastIndex, r.sum.Chain = end.NextSeq, end.LastIndex, chainText(end.Chain)
+	r.sum.Records = end.NextSeq - r.from
+}
+
+func (r *Reader) header() (logging.Point, error) {
+	if err := r.in.start(magic); err != nil {
 		return logging.Point{}, err
 	}
-	if string(start[:len(magic)]) != magic {
-		return logging.Point{}, v.broken("this is no log export", nil)
-	}
-	if n := binary.LittleEndian.Uint32(start[len(magic):]); n != format {
-		return logging.Point{}, v.broken("written in a format that this program does not know", nil)
-	}
 	var h header
-	if err := v.frame(&h); err != nil {
+	if err := r.in.frame(&h); err != nil {
 		return logging.Point{}, err
 	}
 	chain, ok := parseChain(h.Chain)
 	if !ok || h.FromSeq == 0 {
-		return logging.Point{}, v.broken("the header is malformed", nil)
+		return logging.Point{}, r.in.broken("the header is malformed", nil)
 	}
-	v.sum.ClusterID, v.sum.KernelID, v.sum.FromSeq = h.ClusterID, h.KernelID, h.FromSeq
+	r.sum.ClusterID, r.sum.KernelID, r.sum.FromSeq = h.ClusterID, h.KernelID, h.FromSeq
 	if h.FromSeq == 1 {
 		if h.Position != 0 || chain != logging.GenesisChain(h.KernelID) {
-			return logging.Point{}, v.broken("it claims to begin at the beginning, with another chain value than the kernel's", nil)
+			return logging.Point{}, r.in.broken("it claims to begin at the beginning, with another chain value than the kernel's", nil)
 		}
-		v.sum.Genesis = true
+		r.sum.Genesis = true
 	}
-	return logging.Point{NextSeq: h.FromSeq, Position: h.Position, Chain: chain}, nil
+	point := logging.Point{NextSeq: h.FromSeq, Position: h.Position, Chain: chain}
+	r.from = h.FromSeq
+	r.reached(point)
+	return point, nil
 }
 
-// block gives the next block, or nil where the trailer begins.
-func (v *verification) block() ([]byte, error) {
-	prefix, err := v.from.Peek(logging.LengthBytes)
-	if err != nil {
-		return nil, v.ended(err)
-	}
-	if binary.LittleEndian.Uint32(prefix) == 0 {
-		_, err := v.take(logging.LengthBytes)
-		return nil, err
-	}
-	length, err := logging.BlockLen(prefix)
-	if err != nil {
-		return nil, v.broken("the length of a block is impossible", err)
-	}
-	return v.take(int(length))
-}
-
-func (v *verification) trailer() error {
+func (r *Reader) trailer() error {
 	var t trailer
-	if err := v.frame(&t); err != nil {
+	if err := r.in.frame(&t); err != nil {
 		return err
 	}
-	if t.NextSeq != v.sum.NextSeq || t.Blocks != v.sum.Blocks || t.Chain != v.sum.Chain {
-		return v.broken("the trailer does not belong to the blocks", nil)
+	if t.NextSeq != r.sum.NextSeq || t.Blocks != r.sum.Blocks || t.Chain != r.sum.Chain {
+		return r.in.broken("the trailer does not belong to the blocks", nil)
 	}
-	if _, err := v.from.Peek(1); !errors.Is(err, io.EOF) {
-		return v.broken("something follows the trailer", nil)
-	}
-	return nil
-}
-
-func (v *verification) frame(into any) error {
-	prefix, err := v.take(4)
-	if err != nil {
-		return err
-	}
-	length := binary.LittleEndian.Uint32(prefix)
-	if length > maxFrame {
-		return v.broken("the length of a frame is impossible", nil)
-	}
-	framed, err := v.take(int(length) + 4)
-	if err != nil {
-		return err
-	}
-	body := framed[:length]
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(framed[length:]) {
-		return v.broken("the checksum of a frame does not match", nil)
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return v.broken("a frame is malformed", err)
-	}
-	return nil
-}
-
-// take reads n bytes, valid until the next call. Memory grows with what has
-// arrived, not with what a length promises.
-func (v *verification) take(n int) ([]byte, error) {
-	const piece = 256 << 10
-	v.raw = v.raw[:0]
-	for len(v.raw) < n {
-		at := len(v.raw)
-		v.raw = append(v.raw, make([]byte, min(n-at, piece))...)
-		if _, err := io.ReadFull(v.from, v.raw[at:]); err != nil {
-			return nil, v.ended(err)
-		}
-	}
-	if _, err := v.to.Write(v.raw); err != nil {
-		return nil, err
-	}
-	v.at += int64(n)
-	return v.raw, nil
-}
-
-func (v *verification) ended(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return v.broken("it ends before its trailer", nil)
-	}
-	return err
-}
-
-func (v *verification) broken(what string, err error) error {
-	return &Broken{Offset: v.at, What: what, Err: err}
+	return r.in.end()
 }

@@ -63,6 +63,13 @@ func (r *Renderer) Block(s *state.State, b *logging.Block, want *Select, take fu
 	return nil
 }
 
+// One renders a record that stands alone, as one of the block would be: the block
+// is asked for its place only.
+func (r *Renderer) One(s *state.State, at *logging.Block, record *logging.Record) (*api.Record, error) {
+	v := view{renderer: r, state: s, block: at}
+	return v.record(record)
+}
+
 // view is the rendering of one block.
 type view struct {
 	renderer *Renderer
