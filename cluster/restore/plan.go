@@ -24,6 +24,9 @@ type Plan struct {
 	Dir  string
 	Node string
 
+	// Finish, when set, is called when everything is on disk and before a node
+	// could start: for what else belongs into Dir.
+	Finish   func(backup.Header) error
 	Progress backup.Progress // may be nil
 	Logger   hclog.Logger    // nil is silence
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -16,9 +17,13 @@ import (
 
 // Report of a restore.
 type Report struct {
-	Backup    backup.Summary `json:"backup"`
-	ClusterID string         `json:"cluster_id"`
+	ClusterID string         `json:"cluster_id"`      // of the new cluster
+	From      string         `json:"from_cluster_id"` // of the one that was backed up
+	KernelID  string         `json:"kernel_id"`
+	Index     uint64         `json:"index"` // Raft index of the last event that was restored
+	Chain     string         `json:"chain"` // hex, after it
 	Nodes     []Target       `json:"nodes"` // the directories that were made
+	Backup    backup.Summary `json:"-"`
 }
 
 // Run reads a backup once and writes the plan's directories. The error is a
@@ -41,10 +46,17 @@ func Run(ctx context.Context, from io.Reader, p Plan) (Report, error) {
 		return Report{}, &PlanError{"cluster id", fmt.Sprintf("the backup is of the cluster %s: the new one must have another id", p.ClusterID)}
 	}
 	w := &restoring{ctx: ctx, plan: &p, from: r, header: r.Header(), folded: state.New(r.Header().KernelID)}
+	if _, err := os.Lstat(p.Dir); errors.Is(err, os.ErrNotExist) {
+		w.made = true
+	}
 	if err := w.run(); err != nil {
 		return Report{}, errors.Join(err, w.undo())
 	}
-	return Report{Backup: r.Summary(), ClusterID: p.ClusterID, Nodes: p.Targets()}, nil
+	sum := r.Summary()
+	return Report{
+		ClusterID: p.ClusterID, From: sum.ClusterID, KernelID: sum.KernelID, Index: sum.Index, Chain: sum.Chain,
+		Nodes: p.Targets(), Backup: sum,
+	}, nil
 }
 
 type restoring struct {
@@ -53,6 +65,7 @@ type restoring struct {
 	from   *backup.Reader
 	header backup.Header
 	nodes  []*node
+	made   bool         // the plan's directory was not there
 	folded *state.State // what the log leads to
 }
 
@@ -81,6 +94,9 @@ func (w *restoring) undo() error {
 	var errs []error
 	for _, n := range w.nodes {
 		errs = append(errs, n.undo())
+	}
+	if w.made && w.plan.Node == "" {
+		_ = os.Remove(w.plan.Dir) // unless something is in it: then it is worth a look
 	}
 	return errors.Join(errs...)
 }
@@ -130,6 +146,11 @@ func (w *restoring) log() error {
 func (w *restoring) finish() error {
 	for _, n := range w.nodes {
 		if err := n.finish(w.ctx, w.plan, &w.folded.Log); err != nil {
+			return err
+		}
+	}
+	if w.plan.Finish != nil {
+		if err := w.plan.Finish(w.header); err != nil {
 			return err
 		}
 	}

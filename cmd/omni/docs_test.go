@@ -8,18 +8,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/omnikernel/omnikernel/cluster/restore"
 	"github.com/omnikernel/omnikernel/cmd/omni/bench"
 	"github.com/omnikernel/omnikernel/cmd/omni/demo"
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
 	"github.com/omnikernel/omnikernel/cmd/omni/drill"
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
@@ -119,6 +122,9 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A record":                api.Record{},
 		"A verified log":          verified{},
 		"A replay":                show.Replayed{},
+		"A backup":                madeBackup{},
+		"What is in a backup":     backup.Report{},
+		"A restore":               restore.Report{},
 		"A cluster's status":      api.Status{},
 		"A transfer":              api.Transferred{},
 		"A dev cluster":           dev.File{},
@@ -157,7 +163,7 @@ func fieldsOf(t reflect.Type, path string) []string {
 
 func leaves(t reflect.Type, path string) []string {
 	switch {
-	case t == reflect.TypeFor[json.RawMessage]() || t == reflect.TypeFor[value.Raw]():
+	case t == reflect.TypeFor[json.RawMessage]() || t == reflect.TypeFor[value.Raw]() || t == reflect.TypeFor[time.Time]():
 	case t.Kind() == reflect.Pointer:
 		return leaves(t.Elem(), path)
 	case t.Kind() == reflect.Slice:

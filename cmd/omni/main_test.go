@@ -71,7 +71,7 @@ func TestTranscriptsWithFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) { faults(t, name, testStore()) })
 	}
 	// Processes that end and come back read what they wrote.
-	for _, name := range []string{"dev", "drill-kill"} {
+	for _, name := range []string{"dev", "drill-kill", "backup"} {
 		t.Run(name, func(t *testing.T) {
 			overStores(t, func(t *testing.T, store raftstore.Kind) { faults(t, name, store) })
 		})

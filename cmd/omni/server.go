@@ -97,9 +97,10 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	return cmd
 }
 
-func (f serverFlags) peerList() ([]cluster.Peer, error) {
-	peers := make([]cluster.Peer, 0, len(f.peers))
-	for _, text := range f.peers {
+// peerList reads what --peer was given.
+func peerList(texts []string) ([]cluster.Peer, error) {
+	peers := make([]cluster.Peer, 0, len(texts))
+	for _, text := range texts {
 		parts := strings.SplitN(text, "=", 3)
 		if len(parts) != 3 || parts[0] == "" || parts[1] == "" || !strings.HasPrefix(parts[2], "http") {
 			return nil, fmt.Errorf("--peer %q: must be ID=RAFT=APIURL, such as n1=127.0.0.1:7800=http://127.0.0.1:7700", text)
@@ -110,7 +111,7 @@ func (f serverFlags) peerList() ([]cluster.Peer, error) {
 }
 
 func runServer(ctx context.Context, f serverFlags) error {
-	peers, err := f.peerList()
+	peers, err := peerList(f.peers)
 	if err != nil {
 		return err
 	}

@@ -40,14 +40,14 @@ func TestRoundTrip(t *testing.T) {
 	require.Equal(t, sum, found)
 	require.Equal(t, file, copied.Bytes())
 
-	for _, deep := range []bool{false, true} {
+	for deep, checked := range map[bool]backup.Checked{false: backup.CheckedAll, true: backup.CheckedDeep} {
 		report, err := backup.Verify(t.Context(), bytes.NewReader(file), backup.Options{Deep: deep, Evaluators: kerneltest.Lookup})
 		require.NoError(t, err)
-		require.Equal(t, backup.Report{Summary: sum, Content: backup.ContentOf(s), Deep: deep}, report)
+		require.Equal(t, backup.Report{Summary: sum, Content: backup.ContentOf(s), Checked: checked}, report)
 	}
 	inspected, err := backup.Inspect(t.Context(), bytes.NewReader(file), int64(len(file)), kerneltest.Lookup)
 	require.NoError(t, err)
-	require.Equal(t, backup.Inspection{Summary: sum, Content: backup.ContentOf(s)}, inspected)
+	require.Equal(t, backup.Report{Summary: sum, Content: backup.ContentOf(s), Checked: backup.CheckedState}, inspected)
 }
 
 // The state that was published is what is backed up, though the log goes on

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strings"
 )
 
 // frameWriter writes frames and keeps count.
@@ -100,12 +101,13 @@ func (r *frameReader) broken(what string, err error) error {
 
 // start reads magic and format.
 func (r *frameReader) start() error {
+	// What is too short to be one may still be something else altogether.
+	if first, _ := r.from.Peek(len(magic)); !strings.HasPrefix(magic, string(first)) {
+		return r.broken("this is no backup of an omni kernel", nil)
+	}
 	b, err := r.take(nil, startBytes)
 	if err != nil {
 		return err
-	}
-	if string(b[:len(magic)]) != magic {
-		return r.broken("this is no backup of an omni kernel", nil)
 	}
 	if n := binary.LittleEndian.Uint32(b[len(magic):]); n > format {
 		return &NewerError{What: "format", Version: uint64(n), Known: format}

@@ -12,34 +12,28 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/flows"
 )
 
-// Inspection is what can be said of a backup without reading its log.
-type Inspection struct {
-	Summary
-	Content Content `json:"content"`
-}
-
 // Inspect reads the header and the state of a backup of size bytes, and its
 // trailer, and checks them. What lies between, the log, is not looked at: that
 // Inspect finds nothing says that the backup was not cut, not that it is sound.
-func Inspect(ctx context.Context, file io.ReadSeeker, size int64, lookup flows.Lookup) (Inspection, error) {
+func Inspect(ctx context.Context, file io.ReadSeeker, size int64, lookup flows.Lookup) (Report, error) {
 	r, err := NewReader(&interruptible{ctx, file})
 	if err != nil {
-		return Inspection{}, err
+		return Report{}, err
 	}
 	b := builder{restorer: kernel.NewRestorer()}
 	if err := r.State(b.add); err != nil {
-		return Inspection{}, r.broken(err)
+		return Report{}, r.broken(err)
 	}
-	found := Inspection{}
+	found := Report{Checked: CheckedState}
 	if found.Content, err = b.content(lookup, r.sum.StateDigest); err != nil {
-		return Inspection{}, r.broken(err)
+		return Report{}, r.broken(err)
 	}
 	t, err := lastFrame(file, size)
 	if err != nil {
-		return Inspection{}, err
+		return Report{}, err
 	}
 	if t.stateBytes != r.sum.StateBytes || t.sections != r.sum.Sections || t.logBytes != r.header.LogBytes || t.records != r.header.BusSeq {
-		return Inspection{}, &Broken{Offset: size - trailerFrame, Part: PartTrailer, What: "the trailer counts something else"}
+		return Report{}, &Broken{Offset: size - trailerFrame, Part: PartTrailer, What: "the trailer counts something else"}
 	}
 	found.Summary = r.sum
 	found.Blocks, found.Records, found.Bytes, found.SHA256 = t.blocks, t.records, size, hex.EncodeToString(t.sum[:])

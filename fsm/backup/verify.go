@@ -20,11 +20,21 @@ type Options struct {
 	Progress   Progress     // may be nil
 }
 
-// Report of a backup that was verified.
+// Checked says how much of a backup was looked at.
+type Checked string
+
+// From less to more.
+const (
+	CheckedState Checked = "state" // header, state and trailer: Inspect
+	CheckedAll   Checked = "all"   // and the log
+	CheckedDeep  Checked = "deep"  // and what the log leads to
+)
+
+// Report of a backup that was looked into.
 type Report struct {
 	Summary
 	Content Content `json:"content"`
-	Deep    bool    `json:"deep"`
+	Checked Checked `json:"checked"`
 }
 
 // Verify reads one backup to its end and checks everything: each frame, the chain
@@ -45,7 +55,7 @@ func Verify(ctx context.Context, from io.Reader, o Options) (Report, error) {
 	if err := walk(r, o.Progress, b.add, fold); err != nil {
 		return Report{}, r.broken(err)
 	}
-	report := Report{Summary: r.sum, Deep: o.Deep}
+	report := Report{Summary: r.sum, Checked: CheckedAll}
 	if report.Content, err = b.content(o.Evaluators, r.sum.StateDigest); err != nil {
 		return Report{}, r.broken(err)
 	}
@@ -53,6 +63,7 @@ func Verify(ctx context.Context, from io.Reader, o Options) (Report, error) {
 		if err := r.Leads(folded); err != nil {
 			return Report{}, err
 		}
+		report.Checked = CheckedDeep
 	}
 	return report, nil
 }

@@ -34,6 +34,11 @@ func Usage(hint, format string, args ...any) *Problem {
 	return &Problem{Exit: api.ExitUsage, Code: CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
+// Refused says that something cannot be done here.
+func Refused(hint, format string, args ...any) *Problem {
+	return &Problem{Exit: api.ExitRefused, Code: CodeRefused, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
 // NotHeld says that a check did not hold.
 func NotHeld(format string, args ...any) *Problem {
 	return &Problem{Exit: api.ExitRefused, Code: CodeNotHeld, Message: fmt.Sprintf(format, args...)}

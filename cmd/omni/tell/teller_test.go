@@ -160,3 +160,29 @@ func TestErrorsAreSentencesWithPlaceAndHint(t *testing.T) {
 		assert.Equal(t, want, stderr.String())
 	}
 }
+
+// Progress is for people at a terminal: nobody else is told, and it leaves nothing
+// behind.
+func TestProgressIsForTerminals(t *testing.T) {
+	tell, stdout, stderr := teller(Text)
+	line := tell.Progress()
+	line.Show("%d %%", 10)
+	line.Done()
+	assert.Empty(t, stdout.String()+stderr.String())
+
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer terminal.Close()
+	for format, shown := range map[Format]bool{Text: true, JSON: false} {
+		tell := New(new(bytes.Buffer), terminal)
+		tell.Format = format
+		line := tell.Progress()
+		line.Show("%d %%", 10)
+		assert.Equal(t, shown, line.shown, format)
+		first := line.last
+		line.Show("%d %%", 11)
+		assert.Equal(t, first, line.last, "not more often than anybody can read")
+		line.Done()
+		assert.False(t, line.shown)
+	}
+}
