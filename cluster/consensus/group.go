@@ -118,11 +118,16 @@ func (g *Group) isClosing() bool {
 }
 
 // Stop hands leadership over when this node leads, within the context, and
-// closes the group. Handing over may fail; closing goes on regardless.
+// closes the group. Handing over may fail, which is told as a *Refusal; closing
+// goes on regardless.
 func (g *Group) Stop(ctx context.Context) error {
 	var handOver error
 	if g.tenure.Load() != nil && len(g.otherVoters()) > 0 {
 		handOver = g.Transfer(ctx, "")
+		var no *Refusal
+		if handOver != nil && !errors.As(handOver, &no) {
+			handOver = refusal(Unreachable, "%v", handOver) // the others stop, too
+		}
 	}
 	return errors.Join(handOver, g.Close())
 }

@@ -1,0 +1,17 @@
+//go:build long
+
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
+)
+
+// A longer course over each Raft store (LO-1, LO-2).
+func TestSegmentsAreAlikeForLong(t *testing.T) {
+	overStores(t, func(t *testing.T, store raftstore.Kind) {
+		segmentsAlike(t, store, testSeed(t), 90*time.Second)
+	})
+}
