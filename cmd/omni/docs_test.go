@@ -125,6 +125,8 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A backup":                madeBackup{},
 		"What is in a backup":     backup.Report{},
 		"A restore":               restore.Report{},
+		"An audit of a log":       show.Audited{},
+		"A backtest":              show.Backtested{},
 		"A cluster's status":      api.Status{},
 		"A transfer":              api.Transferred{},
 		"A dev cluster":           dev.File{},

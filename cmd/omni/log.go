@@ -49,6 +49,6 @@ func newLogCommand(a *app) *cobra.Command {
 	c.Flags().IntVar(&query.Limit, "limit", 0, "end after so many records; 0 is never")
 	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes")
 	c.Flags().StringVar(&node, "node", "", "ask this node only, by id or address")
-	c.AddCommand(newLogArchive(a), newLogExport(a), newLogVerify(a), newLogProve(a), newLogCheck(a))
+	c.AddCommand(newLogArchive(a), newLogExport(a), newLogVerify(a), newLogAudit(a), newLogProve(a), newLogCheck(a))
 	return c
 }

@@ -16,10 +16,12 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
+	"github.com/omnikernel/omnikernel/transport/api"
 )
 
 // The transcripts in testdata run omni as people do: as a process. It is this
@@ -53,6 +55,10 @@ func TestTranscripts(t *testing.T) { transcripts(t, "testdata/alone", nil) }
 // What talks to a cluster: one of three real nodes, shared by the transcripts.
 func TestTranscriptsOnACluster(t *testing.T) {
 	cluster := startCluster(t, testStore())
+	t.Cleanup(func() { // once they all have ended: what they did is in order (LO-12)
+		stdout, stderr, exit := omniOf(t, cluster, "log", "audit")
+		assert.Equal(t, api.ExitDone, exit, "%s%s", stdout, stderr)
+	})
 	transcripts(t, "testdata/cluster", map[string]string{
 		serverVariable: strings.Join(cluster.File().APIs(), ","), "DIR": cluster.Dir(),
 		"HELLO": examplePath(t, "hello/agent.yaml"), "EXAMPLES": examplePath(t, ""),

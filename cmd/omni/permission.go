@@ -30,7 +30,7 @@ Actions and resources:
 		Args: onlySubcommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newPermissionCheck(a), newPermissionExplain(a), newPermissionRevoke(a))
+	c.AddCommand(newPermissionCheck(a), newPermissionExplain(a), newPermissionRevoke(a), newPermissionBacktest(a))
 	return c
 }
 

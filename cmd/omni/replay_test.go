@@ -91,8 +91,13 @@ func writeExports(t *testing.T, s *kerneltest.Sim, agent, log string) {
 	}
 	require.NoError(t, one.Finish())
 	require.NoError(t, os.WriteFile(agent, file.Bytes(), 0o600))
+	writeLog(t, s, log)
+}
 
-	file.Reset()
+// writeLog writes the export of a simulation's log.
+func writeLog(t *testing.T, s *kerneltest.Sim, log string) {
+	t.Helper()
+	var file bytes.Buffer
 	all, err := logexport.NewWriter(&file, "test", "default", logging.Genesis("default").Point)
 	require.NoError(t, err)
 	for _, raw := range s.Blocks {

@@ -58,6 +58,12 @@ func (t *Test) Done() bool {
 	return t.of.To != 0 && t.report.Records >= t.of.To
 }
 
+// Judged and Changed are its counts so far, for whoever shows how far it is.
+func (t *Test) Judged() uint64 { return t.report.Judged }
+
+// Changed is how many requests would have been answered otherwise.
+func (t *Test) Changed() uint64 { return t.report.Changed }
+
 // Report is what it has come to so far.
 func (t *Test) Report() Report {
 	report := t.report

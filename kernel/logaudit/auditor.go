@@ -63,7 +63,7 @@ func (a *Auditor) Report() Report {
 	report := a.report
 	report.Findings = slices.Clip(report.Findings)
 	report.Agents = uint64(a.holders.Last())
-	report.Alive = uint64(len(a.agents))
+	report.Alive, report.Open = uint64(len(a.agents)), a.open()
 	return report
 }
 
@@ -209,9 +209,19 @@ func (a *Auditor) judgeAgents() {
 // Kept is how much the auditor holds on to: agents that live or that somebody
 // rests on, calls without an answer, requests without a decision.
 func (a *Auditor) Kept() int {
-	kept := a.holders.Kept() + len(a.waiting)
-	for _, g := range a.agents { //lint:ordered it is a sum
-		kept += len(g.calls)
-	}
-	return kept
+	return a.holders.Kept() + len(a.waiting) + int(a.open())
 }
+
+// open counts the calls without an answer.
+func (a *Auditor) open() (calls uint64) {
+	for _, g := range a.agents { //lint:ordered it is a sum
+		calls += uint64(len(g.calls))
+	}
+	return calls
+}
+
+// Records is how many records were read, for whoever shows how far it is.
+func (a *Auditor) Records() uint64 { return a.report.Records }
+
+// Found is how many findings there are so far.
+func (a *Auditor) Found() uint64 { return a.report.Found }

@@ -72,7 +72,7 @@ func grantRow(position uint32, g permissions.Grant) []string {
 
 func effect(p *tell.Page, name string) string {
 	switch name {
-	case "ALLOW":
+	case "ALLOW", "ACCEPTED":
 		return p.Good(name)
 	case "ESCALATE":
 		return p.Warn(name)
