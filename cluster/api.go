@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/state"
 )
@@ -122,6 +123,8 @@ type NodeStatus struct {
 
 	HistoryFrom uint64    `json:"history_from" cbor:"17,keyasint"`                 // first busSeq that can be read there; 0 while it is not known
 	Backfill    *Backfill `json:"backfill,omitempty" cbor:"18,keyasint,omitempty"` // nil when its history is complete
+
+	Backups *backups.Status `json:"backups,omitempty" cbor:"19,keyasint,omitempty"` // nil when it makes none by itself
 }
 
 // SafeMode is the event that holds a node (EV-14). It is the error of a node

@@ -44,10 +44,23 @@ type Config struct {
 	HistoryRate uint64
 	HistoryMax  uint64
 
+	// Backups makes backups by the clock; nil: none.
+	Backups *BackupConfig
+
 	// Fatal ends the process; called at most once, from any goroutine.
 	Fatal  func(error)
 	Logger hclog.Logger
 	Wall   func() time.Time // default time.Now
+}
+
+// BackupConfig says where a node puts backups by itself, and when (package backups).
+type BackupConfig struct {
+	Dir   string
+	Every time.Duration
+	Keep  int
+	// Rate bounds, in bytes a second, how fast a backup is read and written while
+	// commands are under way; default DefaultBackupRate.
+	Rate uint64
 }
 
 // Times and bounds of a node's own work.
@@ -58,6 +71,9 @@ const (
 
 	// DefaultHistoryRate leaves commands most of their throughput, in bytes a second.
 	DefaultHistoryRate = 32 << 20
+
+	// DefaultBackupRate leaves commands the disks, in bytes a second.
+	DefaultBackupRate = 32 << 20
 
 	pulseEvery       = 10 * time.Millisecond // at most one Pulse per this (mechanics: "Work, not ticks")
 	checkpointEvents = 16_384                // events between Checkpoints, or …

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/fsm"
@@ -128,6 +129,9 @@ func (h *Held) Read(context.Context, Consistency) (View, error) {
 func (h *Held) Backup(context.Context, *state.State, io.Writer) (backup.Summary, error) {
 	return backup.Summary{}, &h.cause
 }
+
+// Backups is nil: none are made.
+func (h *Held) Backups() *backups.Status { return nil }
 
 // Transfer refuses.
 func (h *Held) Transfer(context.Context, string) error {

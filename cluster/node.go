@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/datadir"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
@@ -32,7 +33,8 @@ type Node struct {
 	group *consensus.Group
 
 	backfill *backfill
-	jobs     sync.WaitGroup // what goes on beside Raft, until quit
+	keeper   *backups.Keeper // nil: no backups by the clock
+	jobs     sync.WaitGroup  // what goes on beside Raft, until quit
 	quit     context.CancelFunc
 
 	joined chan struct{} // closed when group is set: the first term may begin before
@@ -106,6 +108,11 @@ func (n *Node) open() (err error) {
 		ClusterID: c.ClusterID, KernelID: c.KernelID, Log: n.log, Evaluators: c.Evaluators, Guard: n.guard,
 		Fatal: n.die, Requested: n.runner.requested, Published: n.published, Logger: n.logger.Named("fsm"),
 	})
+	if c.Backups != nil {
+		if n.keeper, err = n.openKeeper(c.Backups); err != nil {
+			return err
+		}
+	}
 	return n.join()
 }
 
@@ -158,6 +165,9 @@ func (n *Node) join() (err error) {
 	n.quit = quit
 	if c.History != nil {
 		n.jobs.Go(func() { n.backfill.run(ctx) })
+	}
+	if n.keeper != nil {
+		n.jobs.Go(func() { n.keeper.Run(ctx) })
 	}
 	return nil
 }

@@ -67,6 +67,7 @@ func (n *Node) ownStatus() NodeStatus {
 		Agents: s.Agents.Len(), UptimeMillis: time.Since(n.started).Milliseconds(), Version: n.config.Version,
 	}
 	status.HistoryFrom, status.Backfill = n.history()
+	status.Backups = n.Backups()
 	switch raft.State {
 	case "Leader":
 		status.Role = RoleLeader

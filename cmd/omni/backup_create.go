@@ -86,7 +86,7 @@ func (a *app) createBackup(c *cobra.Command, how *reading, to string) (made made
 	if to == "-" {
 		return made, fetch(a.tell.Raw())
 	}
-	made.File, err = backup.Save(dir, fetch, func() string {
+	made.File, err = backup.Save(dir, ".backup-", func(f *os.File) error { return fetch(f) }, func() string {
 		if name == "" {
 			return backup.NameOf(made.Header).String()
 		}

@@ -45,6 +45,10 @@ type serverFlags struct {
 	snapshotBytes         uint64
 	trailingLogs          uint64
 	segmentBytes          uint64
+	backupDir             string
+	backupEvery           time.Duration
+	backupKeep            int
+	backupRate            uint32 // MiB a second
 	logLevel              string
 	tls                   tlsFiles
 	pprofAddr             string
@@ -86,6 +90,10 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.Uint64Var(&f.snapshotBytes, "snapshot-bytes", 64<<20, "how much the Raft log grows before a snapshot is taken, or twice the last snapshot if that is more")
 	flags.Uint64Var(&f.trailingLogs, "trailing-logs", 32_768, "entries that the Raft log keeps behind a snapshot, for nodes that were away")
 	flags.Uint64Var(&f.segmentBytes, "segment-bytes", config.Default().SegmentBytes, "of a new cluster: where the files of the execution log are cut")
+	flags.StringVar(&f.backupDir, "backup-dir", "", "where the node puts backups by itself; nowhere when empty")
+	flags.DurationVar(&f.backupEvery, "backup-every", time.Hour, "how often, if anything happened")
+	flags.IntVar(&f.backupKeep, "backup-keep", 24, "how many of its own stay there; the oldest make room")
+	flags.Uint32Var(&f.backupRate, "backup-rate", cluster.DefaultBackupRate>>20, "MiB a second of a backup that are read and written while commands are under way")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
@@ -216,6 +224,9 @@ func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, lo
 	}
 	if f.crashFast {
 		c.Crash = streams
+	}
+	if f.backupDir != "" {
+		c.Backups = &cluster.BackupConfig{Dir: f.backupDir, Every: f.backupEvery, Keep: f.backupKeep, Rate: uint64(f.backupRate) << 20}
 	}
 	return c, nil
 }

@@ -3,7 +3,6 @@ package backup
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 )
@@ -19,10 +18,11 @@ const PartialSuffix = ".partial"
 var ErrExists = errors.New("backup: the file exists")
 
 // Save writes a file that has its name only when it is whole and durable: write
-// fills a temporary one beside it, and name, which is asked afterwards, says what
-// to call it. The temporary file is removed when something fails.
-func Save(dir string, write func(io.Writer) error, name func() string) (path string, err error) {
-	f, err := os.CreateTemp(dir, ".backup-*"+PartialSuffix)
+// fills a temporary one beside it, whose name begins with partial, and name, which is
+// asked afterwards, says what to call it. The temporary file is removed when something
+// fails.
+func Save(dir, partial string, write func(*os.File) error, name func() string) (path string, err error) {
+	f, err := os.CreateTemp(dir, partial+"*"+PartialSuffix)
 	if err != nil {
 		return "", fmt.Errorf("backup: %w", err)
 	}

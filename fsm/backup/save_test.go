@@ -25,7 +25,7 @@ func TestSave(t *testing.T) {
 		return found
 	}
 	named := func() string { return "a" }
-	path, err := backup.Save(dir, func(w io.Writer) error {
+	path, err := backup.Save(dir, ".tmp-", func(w *os.File) error {
 		require.Len(t, names(), 1)
 		require.Equal(t, backup.PartialSuffix, filepath.Ext(names()[0]))
 		_, err := io.WriteString(w, "whole")
@@ -35,14 +35,14 @@ func TestSave(t *testing.T) {
 	require.Equal(t, filepath.Join(dir, "a"), path)
 
 	disk := errors.New("disk full")
-	_, err = backup.Save(dir, func(io.Writer) error { return disk }, func() string { return "b" })
+	_, err = backup.Save(dir, ".tmp-", func(*os.File) error { return disk }, func() string { return "b" })
 	require.ErrorIs(t, err, disk)
-	_, err = backup.Save(dir, func(io.Writer) error { return nil }, named)
+	_, err = backup.Save(dir, ".tmp-", func(*os.File) error { return nil }, named)
 	require.ErrorIs(t, err, backup.ErrExists)
 	require.Equal(t, []string{"a"}, names())
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "whole", string(content))
-	_, err = backup.Save(filepath.Join(dir, "none"), func(io.Writer) error { return nil }, named)
+	_, err = backup.Save(filepath.Join(dir, "none"), "", func(*os.File) error { return nil }, named)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -23,6 +23,22 @@ type NodeStatus struct {
 
 	HistoryFrom uint64    `json:"history_from" doc:"busSeq from which on its log can be read without a gap; 0 while it is not known"`
 	Backfill    *Backfill `json:"backfill,omitempty" doc:"history that it still fetches from other nodes; absent when its history is complete"`
+
+	Backups *Backups `json:"backups,omitempty" doc:"backups that it makes by itself; absent when it makes none"`
+}
+
+// Backups tells how the backups stand that a node makes by the clock.
+type Backups struct {
+	Dir           string `json:"dir" doc:"where they are"`
+	File          string `json:"file,omitempty" doc:"the newest one; absent when there is none"`
+	Index         uint64 `json:"index,omitempty" doc:"Raft index of the last event in it"`
+	AtMillis      int64  `json:"at_ms,omitempty" doc:"when it was made, Unix milliseconds"`
+	Bytes         int64  `json:"bytes,omitempty" doc:"of it"`
+	CurrentMillis int64  `json:"current_ms,omitempty" doc:"when it was last known to hold everything that the node had, Unix milliseconds"`
+	NextMillis    int64  `json:"next_ms,omitempty" doc:"when the next one is due, Unix milliseconds"`
+	Error         string `json:"error,omitempty" doc:"why the last attempt failed; absent when it did not"`
+	FailedMillis  int64  `json:"failed_ms,omitempty" doc:"when one failed last, Unix milliseconds"`
+	Failures      uint64 `json:"failures_in_a_row,omitempty" doc:"since one was made"`
 }
 
 // Backfill is history that a node does not have yet.
@@ -71,4 +87,5 @@ type Health struct {
 	Node   string `json:"node"`
 
 	SafeMode *SafeMode `json:"safe_mode,omitempty" doc:"the event that holds the node in safe mode"`
+	Backups  *Backups  `json:"backups,omitempty" doc:"backups that it makes by itself, whose failure is no reason to call it unhealthy"`
 }

@@ -51,4 +51,3 @@ func TestBackupThatIsNotToBeHad(t *testing.T) {
 	assert.Contains(t, e.Hint, "ask another node")
 	assert.NotZero(t, e.First)
 }
-

@@ -30,7 +30,7 @@ func status(from cluster.Status) *api.Status {
 			AppliedIndex: n.AppliedIndex, CommitIndex: n.CommitIndex, BusSeq: n.BusSeq, Digest: n.Digest,
 			LagMillis: n.LagMillis, Agents: n.Agents, Healthy: n.Healthy, Reason: n.Reason,
 			UptimeMillis: n.UptimeMillis, Version: n.Version, SafeMode: (*api.SafeMode)(n.SafeMode),
-			HistoryFrom: n.HistoryFrom, Backfill: (*api.Backfill)(n.Backfill),
+			HistoryFrom: n.HistoryFrom, Backfill: (*api.Backfill)(n.Backfill), Backups: (*api.Backups)(n.Backups),
 		})
 	}
 	return to
@@ -105,7 +105,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 		s.unwell(w, "unhealthy", err)
 		return
 	}
-	writeJSON(w, http.StatusOK, api.Health{Status: "ok", Node: s.node.ID()})
+	writeJSON(w, http.StatusOK, api.Health{Status: "ok", Node: s.node.ID(), Backups: (*api.Backups)(s.node.Backups())})
 }
 
 // unwell says why the node should not be asked, and what holds it in safe mode

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -24,6 +25,8 @@ type Node interface {
 	Read(ctx context.Context, c cluster.Consistency) (cluster.View, error)
 	// Backup writes a backup of a state that Read gave, and of the log up to it.
 	Backup(ctx context.Context, s *state.State, to io.Writer) (backup.Summary, error)
+	// Backups tells of those that the node makes by itself; nil for none.
+	Backups() *backups.Status
 	// Log is the node's execution log.
 	Log() *segment.Store
 	// MintSession makes a session id, without a log entry.

@@ -10,6 +10,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/restore"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/fsm/backup"
+	"github.com/omnikernel/omnikernel/transport/api"
 )
 
 // BackupProgress is how far reading a backup is, in a few words.
@@ -99,4 +100,16 @@ func Restored(p *tell.Page, r restore.Report, next []string) {
 	for _, line := range next {
 		p.Line("  %s", p.Accent(line))
 	}
+}
+
+// scheduled says how the backups stand that a node makes by itself.
+func scheduled(s tell.Style, b *api.Backups) string {
+	text := "no backup in " + b.Dir + " yet"
+	if b.File != "" {
+		text = fmt.Sprintf("backup of %s as of index %d, %s: %s", when(b.AtMillis), b.Index, size(uint64(b.Bytes)), b.File)
+	}
+	if b.Error != "" {
+		text += ", " + s.Bad(fmt.Sprintf("%d attempts failed since, the last at %s: %s", b.Failures, when(b.FailedMillis), b.Error))
+	}
+	return text
 }

@@ -32,6 +32,9 @@ func Status(p *tell.Page, s api.Status) {
 		if n.Reason != "" {
 			p.Line("%s: %s", n.ID, n.Reason)
 		}
+		if n.Backups != nil {
+			p.Line("%s: %s", n.ID, scheduled(p.Style, n.Backups))
+		}
 		if n.SafeMode != nil {
 			p.Line("%s", p.Faint("  "+n.SafeMode.Hint))
 		}

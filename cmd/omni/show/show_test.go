@@ -222,3 +222,19 @@ open loop: latency counts from when the operation was due
 	assert.Contains(t, page(func(p *tell.Page) { Bench(p, bench.Report{Bench: "steps", StepsEach: 50}) }), "steps (instructions of 50 calls): ")
 	assert.Contains(t, page(func(p *tell.Page) { Bench(p, bench.Report{Bench: "reads", Consistency: "stale"}) }), "reads (stale): ")
 }
+
+// Backups by the clock: the newest one, and why there is no newer one.
+func TestBackupsOfANode(t *testing.T) {
+	lines := func(b api.Backups) string {
+		p := new(tell.Page)
+		Status(p, api.Status{Nodes: []api.NodeStatus{{ID: "n3", Backups: &b}}})
+		_, last, _ := strings.Cut(p.String(), "\nn3: ")
+		return last
+	}
+	assert.Equal(t, "no backup in /b yet\n", lines(api.Backups{Dir: "/b"}))
+	made := api.Backups{Dir: "/b", File: "/b/x.omniback", Index: 7, AtMillis: 1_750_000_000_000, Bytes: 3 << 20}
+	assert.Equal(t, "backup of 2025-06-15T15:06:40.000Z as of index 7, 3.0 MiB: /b/x.omniback\n", lines(made))
+	made.Error, made.Failures, made.FailedMillis = "disk full", 2, 1_750_000_060_000
+	assert.Equal(t, "backup of 2025-06-15T15:06:40.000Z as of index 7, 3.0 MiB: /b/x.omniback, "+
+		"2 attempts failed since, the last at 2025-06-15T15:07:40.000Z: disk full\n", lines(made))
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/fsm/segment"
@@ -212,6 +213,9 @@ func (n *Node) behind(detail string) *cluster.ReadError {
 func (n *Node) Backup(ctx context.Context, s *state.State, to io.Writer) (backup.Summary, error) {
 	return backup.Write(ctx, to, backup.Source{State: s, Log: n.store, Node: n.peer.ID, Binary: "test", MadeAt: time.Now()})
 }
+
+// Backups is nil: a replica makes none by itself.
+func (n *Node) Backups() *backups.Status { return nil }
 
 // Log is the replica's execution log.
 func (n *Node) Log() *segment.Store { return n.store }
