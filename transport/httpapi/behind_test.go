@@ -23,7 +23,7 @@ func TestHistoryThatIsNotHere(t *testing.T) {
 	for _, e := range []api.Error{
 		refuses(t, *r, http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
 		refuses(t, d.get("/log"), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
-		refuses(t, d.get("/agents/"+agentA+"/export"), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
+		refuses(t, d.get("/agents/"+old.AgentID+"/export"), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
 		refuses(t, d.get("/log/export"), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
 		refuses(t, d.get("/agents/"+old.AgentID+"/history"), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
 		refuses(t, d.get("/log?agent="+old.AgentID), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
