@@ -17,7 +17,7 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-race test-long test-386 bench bench-check fuzz lint fmt clean
+.PHONY: help build run test test-race test-long test-386 sim sim-planted bench bench-check fuzz lint fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,12 @@ test-long: ## also what takes minutes: tests behind the build tag `long`, and al
 
 test-386: ## the replicated state on 32 bits: the same bytes
 	GOARCH=386 CGO_ENABLED=0 $(GO) test ./kernel/... ./fsm/...
+
+sim: ## simulate 200 seeds of kernels (jepsen/README.md)
+	$(GO) test ./jepsen/sim -run TestKernels -seeds 200 -v -timeout 20m
+
+sim-planted: ## build each planted bug, and demand that the simulation finds it
+	jepsen/sim/planted
 
 bench: build ## measure, and write docs/benchmarks.md
 	BENCHTIME=$(BENCHTIME) .ci/bench

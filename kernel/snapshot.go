@@ -126,7 +126,7 @@ func Sections(s *state.State, yield func(Section) bool) {
 		written(sectionAgent, appendRow(make([]byte, 0, typicalRow), s.Agents.Get(no)))
 	}
 	s.Running.All(func(at uint64, agent uint32) bool { return emit(sectionPlace, place{Place: at, Agent: agent}) })
-	s.Timers.All(func(t timers.Timer) bool { return emit(sectionTimer, t) })
+	s.Timers.All(func(t timers.Timer) bool { return timerSection(t, emit) })
 	s.Tools.All(func(c *tools.Call) bool { return emit(sectionCall, c) })
 	s.Sessions.All(func(one *sessions.Session) bool { return emit(sectionSession, one) })
 	s.Sessions.AllKeys(func(one *sessions.Keyed) bool { return emit(sectionKey, one) })

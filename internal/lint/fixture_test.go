@@ -50,7 +50,7 @@ func TestImportsFixture(t *testing.T) {
 		"cluster/cluster_test.go:5: cluster must not import transport/server: imports point from transport to cluster",
 		"fsm/fsm.go:5: fsm must not import transport: imports point from transport to fsm",
 		"helpers/helpers.go: the top level is fixed; helpers is not part of it",
-		"jepsen/sim/sim.go:4: jepsen/sim must not import cluster: only API types and the client are seen from outside",
+		"jepsen/sim/kernels/kernels.go:4: jepsen/sim/kernels must not import cluster: only API types and the client are seen from outside",
 		"jepsen/traffic/traffic.go:5: jepsen/traffic must not import kernel: only API types and the client are seen from outside",
 		"kernel/flows/flows.go:4: kernel/flows must not import kernel: the root uses its modules, not the other way round",
 		"kernel/kernel.go:4: kernel must not import fsm: imports point from fsm to kernel",

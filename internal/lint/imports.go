@@ -2,6 +2,7 @@ package lint
 
 import (
 	"go/ast"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -87,7 +88,7 @@ func judgeJepsen(dir, target string) string {
 	switch to := topOf(target); {
 	case to == "jepsen" || to == "internal":
 		return ""
-	case within(dir, "jepsen/sim") && (to == "kernel" || to == "fsm"):
+	case slices.Contains(simulated[dir], to):
 		return ""
 	}
 	return judgeClient(target)

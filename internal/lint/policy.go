@@ -67,6 +67,14 @@ var apiTypes = []string{
 	"transport/api", "transport/client",
 }
 
+// simulated is what the simulations drive themselves, beside the API types: they
+// hold the parts in their hands, the log, the disks, the network and the clock
+// among them, where the other fault tests see processes from outside.
+var simulated = map[string][]string{
+	"jepsen/sim/kernels": {"kernel", "fsm"},
+	"jepsen/sim/nodes":   {"kernel", "fsm", "cluster"},
+}
+
 // kernelLibraries are the packages outside this module that the kernel may
 // import. What is not listed is forbidden: no clock, no randomness, no I/O, no
 // goroutine may come in by a new name.

@@ -29,12 +29,6 @@ func (t *Tables) Publish() Tables {
 	return Tables{Next: t.Next, Reserved: t.Reserved, queue: t.queue.Publish()}
 }
 
-// First is the agent whose tick is next.
-func (t *Tables) First() (agent uint32, ok bool) {
-	_, agent, ok = t.queue.First()
-	return agent, ok
-}
-
 // Len is the number of ticks that wait.
 func (t *Tables) Len() int { return t.queue.Len() }
 

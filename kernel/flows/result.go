@@ -5,7 +5,6 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
-	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
@@ -73,12 +72,11 @@ func Dispatch(v View, d *event.Dispatched, out *bus.Batch) *Refusal {
 	}
 	// Authority is tested where it is used: a token or a grant that was revoked
 	// since the request was judged does not reach the tool (TO-5, LC-10).
-	effect, evaluation := v.authority(d.Agent, ActionToolCall, call.Resource)
-	code, void := v.void(d.Agent)
-	if effect == permissions.Deny || void {
+	evaluation, code, gone := v.withdrawn(d.Agent, call.Resource)
+	if gone {
 		t := Target{d.Agent, v.Agents.Get(d.Agent)}
 		f := denied(ActionToolCall, call.Resource)
-		if void {
+		if code != "" {
 			f = voided(code)
 		}
 		s := v.settling(t, out)
