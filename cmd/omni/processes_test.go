@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,6 +127,16 @@ func (p *processes) stop(i int) {
 	p.nodes[i] = nil
 }
 
+// up is whether a node answers, so that it knows what to do when it is told to
+// stop.
+func (p *processes) up(i int) bool {
+	response, err := http.Get(p.url(i) + "/healthz")
+	if err != nil {
+		return false
+	}
+	return response.Body.Close() == nil
+}
+
 func (p *processes) stopAll() {
 	p.t.Helper()
 	for i := range p.nodes {
@@ -181,4 +192,6 @@ func (p *processes) whole() {
 }
 
 // logDir is where a node keeps its execution log.
-func (p *processes) logDir(i int) string { return filepath.Join(p.dirs[i], "kernels", "default", "log") }
+func (p *processes) logDir(i int) string {
+	return filepath.Join(p.dirs[i], "kernels", "default", "log")
+}

@@ -174,7 +174,9 @@ func (p *processes) chaos(random *rand.Rand, during time.Duration) {
 			p.rest(random, 2500)
 			p.signal(i, syscall.SIGCONT)
 		case 3:
-			p.stop(i)
+			if p.up(i) {
+				p.stop(i) // one that has just begun would end by the signal
+			}
 		case 4:
 			p.kill(i)
 			p.kill((i + 1) % len(p.nodes))
