@@ -94,25 +94,39 @@ func TestAnAuditSaysWhatIsWrong(t *testing.T) {
 	assert.Contains(t, stderr, "this is no agent's export, no log export and no backup")
 }
 
-// forgeAllow takes the first ALLOW out of a simulation's log, computes every
-// chain value anew, and gives the busSeq of the call that it allowed.
+// forgeAllow takes the first ALLOW out of a simulation's log, and gives the
+// busSeq of the call that it allowed.
 func forgeAllow(t *testing.T, s *kerneltest.Sim) (requested uint64) {
+	t.Helper()
+	done := false
+	rewrite(t, s, func(r *logging.Record) {
+		switch kind := bus.Kind(r.Kind); {
+		case kind == bus.Allow && !done:
+			done, r.Header, r.Body = true, logging.Header{Kind: uint16(bus.StaleResult), Cause: r.Cause}, []byte{0, 0}
+		case kind == bus.CallRequested && requested == 0:
+			requested = r.Seq
+		}
+	}, nil)
+	require.True(t, done)
+	return requested
+}
+
+// rewrite writes a simulation's log anew, as if what is changed had been so from
+// the beginning: every chain value and pointer fits. heads may spoil the chain
+// value that a block carries of an agent.
+func rewrite(t *testing.T, s *kerneltest.Sim, records func(r *logging.Record), heads func(index uint64, head *[logging.HashBytes]byte)) {
 	t.Helper()
 	tables := logging.Genesis("default")
 	var builder logging.Builder
-	last, heads := make(map[uint32]uint64), make(map[uint32][logging.HashBytes]byte)
-	done := false
+	last, own := make(map[uint32]uint64), make(map[uint32][logging.HashBytes]byte)
 	for i, raw := range s.Blocks {
 		b, err := logging.Decode(raw)
 		require.NoError(t, err)
 		builder.Begin(b.Index, b.Term, b.FirstSeq, b.ClockMillis)
-		for records := b.Records(); records.Next(); {
-			r := records.Record
-			switch kind := bus.Kind(r.Kind); {
-			case kind == bus.Allow && !done:
-				done, r.Header, r.Body = true, logging.Header{Kind: uint16(bus.StaleResult), Cause: r.Cause}, []byte{0, 0}
-			case kind == bus.CallRequested && requested == 0:
-				requested = r.Seq
+		for all := b.Records(); all.Next(); {
+			r := all.Record
+			if records != nil {
+				records(&r)
 			}
 			builder.Open(r.Header)
 			builder.Buf = append(builder.Buf, r.Body...)
@@ -120,18 +134,20 @@ func forgeAllow(t *testing.T, s *kerneltest.Sim) (requested uint64) {
 		}
 		for at := range b.Touched() {
 			no, _ := b.TouchedAt(at)
-			builder.Touch(no, last[no], heads[no])
+			head := own[no]
+			if heads != nil {
+				heads(b.Index, &head)
+			}
+			builder.Touch(no, last[no], head)
 		}
 		block, digest := builder.Seal(tables.Chain)
 		for at := range b.Touched() {
 			no, _ := b.TouchedAt(at)
-			last[no], heads[no] = logging.PointerTo(tables.Position), logging.ChainAfter(heads[no], digest)
+			last[no], own[no] = logging.PointerTo(tables.Position), logging.ChainAfter(own[no], digest)
 		}
 		tables.Advance(block, digest, 1<<30)
 		s.Blocks[i] = bytes.Clone(block)
 	}
-	require.True(t, done)
-	return requested
 }
 
 // PE-7: what would have been answered otherwise, and by which grant.

@@ -142,6 +142,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET " + k + "/log",
 		"GET " + k + "/log/export",
 		"GET " + k + "/log/proof",
+		"GET " + k + "/log/segments",
 		"GET " + k + "/shared/{namespace}",
 		"GET " + k + "/shared/{namespace}/value",
 		"GET " + k + "/tokens",
@@ -214,6 +215,7 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 	check("GET", k+"/agents", "200", d.get("/agents?limit=2"))
 	check("GET", k+"/log", "200", d.get("/log?limit=1000"))
 	checkpoint(t, d)
+	check("GET", k+"/log/segments", "200", d.get("/log/segments"))
 	check("GET", k+"/log/proof", "200", d.get("/log/proof?seq=1"))
 	check("GET", "/v1/cluster/status", "200", d.send(http.MethodGet, "/v1/cluster/status", ""))
 	check("GET", "/readyz", "200", d.send(http.MethodGet, "/readyz", ""))

@@ -61,7 +61,7 @@ func TestEveryReadTakesTheLevels(t *testing.T) {
 		"agents": "", "agents/{id}": "", "agents/{id}/history": "", "agents/{id}/faults": "", "agents/{id}/tree": "",
 		"agents/{id}/permission": "action=tool.call&resource=echo", "agents/{id}/memory": "", "agents/{id}/memory/value": "key=a",
 		"shared/{namespace}": "", "shared/{namespace}/value": "key=a", "tokens": "", "tokens/{token}": "",
-		"escalations": "", "escalations/{escalation}": "", "audit": "", "log": "",
+		"escalations": "", "escalations/{escalation}": "", "audit": "", "log": "", "log/segments": "",
 	}
 	for path, methods := range leader.document().Paths {
 		short, ok := strings.CutPrefix(path, "/v1/kernels/{kernel}/")

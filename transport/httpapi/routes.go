@@ -132,11 +132,22 @@ func (s *Server) readRoutes() []*route {
 			answer: typeOf[api.LogPage](),
 		}, s.getLog),
 		s.reader(&route{
+			path: kernelPath + "/log/segments", id: "list-segments", tag: "log", summary: "The log's sealed segments",
+			about:  "The manifest as this node's state has it: ranges and chain values, in order. Equal logs have equal manifests.",
+			query:  with(parameter{name: "from", about: "only segments that end at this busSeq or later", schema: "integer"}, limitParam),
+			answer: typeOf[api.LogSegments](),
+		}, s.getSegments),
+		s.reader(&route{
 			path: kernelPath + "/log/proof", id: "prove-record", tag: "log", summary: "A proof that one record is in the log",
 			about: "It is checked without a cluster: omni log check. A record is covered by the first Checkpoint after it, which comes within seconds.",
 			query: with(parameter{name: "seq", about: "busSeq of the record", schema: "integer"}), answer: typeOf[logproof.Proof](),
 		}, s.getProof),
 	}
+	return append(routes, s.streamRoutes()...)
+}
+
+// streamRoutes are the reads that answer with a stream.
+func (s *Server) streamRoutes() []*route {
 	watch := &route{
 		method: http.MethodGet, path: kernelPath + "/watch", id: "watch-log", tag: "log", summary: "Records as they come",
 		about: "Server-Sent Events: open once, then record with the busSeq as id; error ends the stream. Go on at any node with Last-Event-ID. Comments and ids without data are signs of life.",
@@ -167,7 +178,7 @@ func (s *Server) readRoutes() []*route {
 		status: http.StatusOK, contentType: logexport.AgentContentType,
 	}
 	agent.handle = s.exportAgent(agent)
-	return append(routes, watch, export, save, agent)
+	return []*route{watch, export, save, agent}
 }
 
 func (s *Server) clusterRoutes() []*route {

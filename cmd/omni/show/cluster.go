@@ -3,7 +3,6 @@ package show
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
@@ -128,19 +127,4 @@ func Export(p *tell.Page, s logexport.Summary) {
 	p.Line("%s from %s: %d records in %d blocks, %d bytes, up to busSeq %d, index %d",
 		p.Good("the chain holds"), from, s.Records, s.Blocks, s.Bytes, s.NextSeq-1, s.LastIndex)
 	p.Line("%s", p.Faint("chain "+s.Chain))
-}
-
-// Verified shows a verified log and, when it was read from a cluster, what the
-// nodes say of its end.
-func Verified(p *tell.Page, s logexport.Summary, live bool, agree, differ []string) {
-	Export(p, s)
-	switch {
-	case !live:
-	case len(differ) > 0:
-		p.Line("%s", p.Bad("not the digest of "+strings.Join(differ, ", ")+" at this index"))
-	case len(agree) > 0:
-		p.Line("the digest of %s at this index", strings.Join(agree, ", "))
-	default:
-		p.Line("%s", p.Warn("the log moves on: its end was compared with no node"))
-	}
 }

@@ -173,13 +173,17 @@ func TestUnlikeNodesAreNamed(t *testing.T) {
 func TestAVerifiedLogSaysWithWhomItWasCompared(t *testing.T) {
 	sum := logexport.Summary{NextSeq: 11, Records: 10, Blocks: 3, Bytes: 300, LastIndex: 5, Chain: "cc", Genesis: true}
 	show := func(live bool, agree, differ []string) string {
-		return page(func(p *tell.Page) { Verified(p, sum, live, agree, differ) })
+		return page(func(p *tell.Page) { Verified(p, &VerifiedLog{Summary: sum, Agree: agree, Differ: differ}, live) })
 	}
 	head := "the chain holds from the beginning: 10 records in 3 blocks, 300 bytes, up to busSeq 10, index 5\nchain cc\n"
 	assert.Equal(t, head, show(false, nil, nil))
 	assert.Equal(t, head+"the digest of n1, n3 at this index\n", show(true, []string{"n1", "n3"}, nil))
 	assert.Equal(t, head+"not the digest of n2 at this index\n", show(true, []string{"n1"}, []string{"n2"}))
 	assert.Equal(t, head+"the log moves on: its end was compared with no node\n", show(true, nil, nil))
+	manifests := &VerifiedLog{Summary: sum, Heads: 2, Agree: []string{"n1"}, Segments: 3, SegmentsAgree: []string{"n1", "n2"}, SegmentsDiffer: []string{"n3"}}
+	assert.Equal(t, head+"2 tree heads on record are those of the blocks before them\nthe digest of n1 at this index\n"+
+		"not the sealed segments of n3\n3 sealed segments, as in the manifests of n1, n2\n",
+		page(func(p *tell.Page) { Verified(p, manifests, true) }))
 	sum.Genesis, sum.FromSeq = false, 4
 	assert.Contains(t, show(false, nil, nil), "the chain holds from busSeq 4: ")
 }
