@@ -20,6 +20,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/evaluator"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -167,7 +168,10 @@ func logOf(t *testing.T, n *cluster.Node) (blocks [][]byte, end logging.Point) {
 func TestRestoredClusterGoesOn(t *testing.T) {
 	overStores(t, func(t *testing.T, store raftstore.Kind) {
 		held := &tally{calls: make(map[string]int), hold: make(chan struct{})}
-		old := newTrio(t, func(c *trio) { c.store, c.adapters = store, []tools.Adapter{echo.Adapter{}, held} })
+		old := newTrio(t, func(c *trio) {
+			c.store, c.adapters = store, []tools.Adapter{echo.Adapter{}, held}
+			c.adjust = func(config *cluster.Config) { config.Limits.SegmentBytes = 16 << 10 }
+		})
 		defer close(held.hold)
 		startAll(t, old)
 		session := event.Event{Kind: event.AgentKill, Principal: "client", Body: event.Encode(event.Kill{Agent: "018f4e5c-0000-7000-8000-0000000000ff"})}
@@ -182,11 +186,15 @@ func TestRestoredClusterGoesOn(t *testing.T) {
 		stop := busy(old)
 		leader := old.leader()
 		follower := old.nodes[(leader+1)%3]
+		grown := old.await(func(s *state.State) bool { return len(s.Log.Sealed) > 2 })
+		old.command(event.LogArchive, event.ArchiveLog{Before: grown.Log.NextSeq})
 		_, fromLeader := take(t, old.nodes[leader])
 		file, sum := take(t, follower)
 		require.GreaterOrEqual(t, sum.Index, fromLeader.Index)
 		require.Equal(t, follower.ID(), sum.Node)
 		require.Equal(t, "test", sum.ClusterID)
+		_, err := backup.Verify(t.Context(), bytes.NewReader(file), backup.Options{Deep: true, Evaluators: evaluator.Lookup})
+		require.NoError(t, err)
 		stop()
 		before, _ := logOf(t, old.nodes[leader])
 		for i := range old.nodes {
@@ -198,6 +206,7 @@ func TestRestoredClusterGoesOn(t *testing.T) {
 		stop = busy(c) // the first leader must come to word all the same
 		s := c.await(func(s *state.State) bool { return s.Config.ClusterID == "second" })
 		stop()
+		require.NotZero(t, s.Log.Sealed[0].ArchivedAt, "the manifest goes on, too")
 		require.Equal(t, "[10,20,30]", string(rowOf(t, s, finishedAgent).Execution.Result.Value.AppendJSON(nil)))
 
 		answer := c.nodes[c.leader()].Propose(t.Context(), session)
