@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -50,4 +51,16 @@ func TestBackupThatIsNotToBeHad(t *testing.T) {
 	assert.Equal(t, api.CodeHistoryBehind, e.Code)
 	assert.Contains(t, e.Hint, "ask another node")
 	assert.NotZero(t, e.First)
+}
+
+// A node whose backups fail says so, and is healthy all the same: a full disk for
+// backups is no reason to take it out of service.
+func TestFailingBackupsAreTold(t *testing.T) {
+	d := newDoor(t)
+	health := func() api.Health { return decode[api.Health](t, d.send(http.MethodGet, "/healthz", ""), http.StatusOK) }
+	assert.Nil(t, health().Backups)
+	d.group.Nodes[0].Scheduled.Store(&backups.Status{Dir: "/b", File: "/b/x", Index: 7, Error: "disk full", Failures: 2})
+	assert.Equal(t, api.Health{Status: "ok", Node: "n1", Backups: &api.Backups{
+		Dir: "/b", File: "/b/x", Index: 7, Error: "disk full", Failures: 2,
+	}}, health())
 }

@@ -34,6 +34,8 @@ type Node struct {
 	Answer func(event.Event) *cluster.Answer
 	// Unhealthy, when set, is why.
 	Unhealthy atomic.Pointer[string]
+	// Scheduled, when set, is how its backups by the clock stand.
+	Scheduled atomic.Pointer[backups.Status]
 
 	applied uint64 // guarded by the group's lock, as held and kernel are
 	held    bool
@@ -214,8 +216,8 @@ func (n *Node) Backup(ctx context.Context, s *state.State, to io.Writer) (backup
 	return backup.Write(ctx, to, backup.Source{State: s, Log: n.store, Node: n.peer.ID, Binary: "test", MadeAt: time.Now()})
 }
 
-// Backups is nil: a replica makes none by itself.
-func (n *Node) Backups() *backups.Status { return nil }
+// Backups is what Scheduled says: a replica makes none by itself.
+func (n *Node) Backups() *backups.Status { return n.Scheduled.Load() }
 
 // Log is the replica's execution log.
 func (n *Node) Log() *segment.Store { return n.store }
