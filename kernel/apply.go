@@ -191,6 +191,8 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return about(flows.Decide(v, decoded[event.Decide](k, e), e.Principal, &k.out))
 	case event.LogArchive:
 		return about(flows.ArchiveLog(v, decoded[event.ArchiveLog](k, e), &k.out))
+	case event.AgentFork:
+		return about(flows.Fork(v, decoded[event.Fork](k, e), &k.out))
 	case event.SharedPut:
 		return flows.PutShared(v, decoded[event.PutShared](k, e), &k.out)
 	case event.SharedDelete:

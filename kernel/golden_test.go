@@ -107,6 +107,9 @@ func TestRecordKinds(t *testing.T) {
 101 MEMORY_RESTORED kept 0
 102 MEMORY_RELEASED kept 0
 110 AUDIT kept 0
+120 FORKED kept 0
+121 TICK_FORKED kept 1
+122 MEMORY_FORKED kept 0
 `
 	var found strings.Builder
 	found.WriteByte('\n')
@@ -243,6 +246,21 @@ func samples() []sample {
 			{Key: "a"}, {Key: "b", Existed: true, Value: args, Version: 300, Writer: 4, At: kerneltest.Start},
 		}}},
 		{bus.MemoryReleased, &memory.Released{Keys: 2, Bytes: 300}},
+		{bus.Forked, &identity.Forked{Origin: identity.Origin{ID: id, Seq: 300, Head: [32]byte{1, 31: 2}}}},
+		{bus.TickForked, &execution.ForkedBody{LastTick: 300, Emitted: 3, Tick: &execution.ForkedTick{
+			Phase: execution.Pending, Program: 300, Input: args, Runs: 3, Steps: 4, Calls: 6, Exit: 2, First: 5, Checkpoint: checkpoint,
+			Requests: []execution.Request{{Tool: "echo"}, {Tool: "echo", Args: args, Timeout: 300}},
+			Answers:  []*execution.Answer{{Call: 5, OK: true, Value: args}, nil},
+		}}},
+		{bus.TickForked, &execution.ForkedBody{LastTick: 3, Tick: &execution.ForkedTick{
+			Phase: execution.Pending, Program: 1, Input: args, Runs: 1, Calls: 1, First: 1, Exit: 1, Checkpoint: checkpoint, Orphan: true,
+			Requests: []execution.Request{{Tool: execution.Delegate, Args: value.Null}}, Answers: []*execution.Answer{nil},
+		}}},
+		{bus.TickForked, &execution.ForkedBody{LastTick: 3}},
+		{bus.MemoryForked, &memory.Forked{
+			Entries: []memory.Before{{Key: "b", Existed: true, Value: args, Version: 300, Writer: 4, At: kerneltest.Start}},
+			Run:     2, Undo: []memory.Before{{Key: "a"}},
+		}},
 		{bus.Audit, &audit.Body{Root: 1, Invariant: "INV-03", Kind: 33, Rule: "r"}},
 	}
 }
@@ -341,6 +359,20 @@ func TestGoldenEvents(t *testing.T) {
 		{event.LogArchive, event.ArchiveLog{Before: 300}},
 		{event.ToolDispatched, event.Dispatched{Agent: 1, Tick: 2, Call: 3, Node: "n1", Term: 4}},
 		{event.ToolResult, event.Result{Agent: 1, Tick: 2, Call: 3, OK: true, Value: value.Null, Code: "c", Message: "m", Millis: 5}},
+		{event.AgentFork, event.Fork{
+			Define: define, Source: "x", At: 300, Head: [32]byte{1}, LastTick: 3, Emitted: 4,
+			Tick: &event.ForkTick{
+				Phase: 2, Program: program, Input: value.Null, Runs: 3, Steps: 4, Calls: 6, Exit: 2, First: 5, Checkpoint: []byte{1}, Orphan: true,
+				Requests: []event.ForkRequest{
+					{Tool: "t", Args: value.Null, Millis: 300},
+					{Tool: "t", Answer: &event.ForkAnswer{OK: true, Value: value.Null, Code: "c", Message: "m"}},
+				},
+			},
+			Queue:  []event.ForkInstruction{{Program: program, Input: value.Null}},
+			Memory: []event.ForkEntry{{Key: "k", Value: value.Null, Version: 300, Writer: 1, At: kerneltest.Start}},
+			Undo:   []event.ForkEntry{{Key: "k", Missing: true}}, Messages: []value.Raw{value.Null},
+			Set: []event.ForkSet{{Key: "k", Value: value.Null}}, Submit: &event.ForkInstruction{Input: value.Null},
+		}},
 	}
 	var lines []string
 	for i, one := range bodies {

@@ -40,6 +40,8 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.Decide](e.Body)
 	case event.LogArchive:
 		ok = event.ReadableBody[event.ArchiveLog](e.Body)
+	case event.AgentFork:
+		ok = event.ReadableBody[event.Fork](e.Body)
 	case event.SharedPut:
 		ok = event.ReadableBody[event.PutShared](e.Body)
 	case event.SharedDelete:

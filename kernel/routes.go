@@ -241,6 +241,16 @@ var routes = [bus.Last + 1]route{
 		s.Audit.Apply(at, r.Agent, r.Tick, r.Body.(*audit.Body))
 	}},
 
+	bus.Forked: {name: "FORKED", decode: body(identity.DecodeForked), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Identity.ApplyForked(r.Body.(*identity.Forked))
+	}},
+	bus.TickForked: {name: "TICK_FORKED", decode: body(execution.DecodeForked), slice: whole, names: namesOfForked, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Execution.ApplyForked(at, r.Body.(*execution.ForkedBody))
+	}, react: []reaction{flows.Gate}},
+	bus.MemoryForked: {name: "MEMORY_FORKED", decode: body(memory.DecodeForked), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Memory.ApplyForked(&s.Agents.Edit(r.Agent).Memory, r.Agent, r.Tick, r.Body.(*memory.Forked))
+	}},
+
 	bus.CallRequested: {name: "CALL_REQUESTED", decode: body(tools.DecodeRequested), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Tools.ApplyRequested(r.Agent, r.Tick, at, r.Body.(*tools.RequestedBody))
 	}},

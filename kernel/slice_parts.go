@@ -91,6 +91,12 @@ func namesOfDefined(b bus.Body, use func(uint32)) {
 
 func namesOfInstruction(b bus.Body, use func(uint32)) { use(b.(*execution.InstructionBody).Program) }
 
+func namesOfForked(b bus.Body, use func(uint32)) {
+	if t := b.(*execution.ForkedBody).Tick; t != nil {
+		use(t.Program)
+	}
+}
+
 func namesOfRevoked(b bus.Body, use func(uint32)) { use(b.(*permissions.Revoked).Grants) }
 
 // Elsewhere lists pointers to the blocks, before this one, that hold the bodies

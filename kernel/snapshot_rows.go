@@ -106,7 +106,7 @@ func appendRow(dst []byte, r *state.Row) []byte {
 }
 
 func (w *cborWriter) identity(r *identity.Row) {
-	w.list(14)
+	w.list(15)
 	w.bytes(r.ID[:])
 	w.text(r.Name)
 	w.text(r.Evaluator)
@@ -116,6 +116,7 @@ func (w *cborWriter) identity(r *identity.Row) {
 	w.int(r.TTLMillis)
 	w.int(r.DefinedAt)
 	w.uints(r.Seq)
+	or(w, r.Origin)
 }
 
 func (w *cborWriter) lifecycle(r *lifecycle.Row) {

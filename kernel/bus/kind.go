@@ -95,6 +95,11 @@ const (
 
 	// Audit.
 	Audit Kind = 110 // an invariant was about to be broken (FA-4)
+
+	// Forks: what an agent brings that starts from a recorded point (LO-13).
+	Forked       Kind = 120 // … of whom, and of when
+	TickForked   Kind = 121 // … the tick that was in progress, with the answers it had
+	MemoryForked Kind = 122 // … its persistent memory
 )
 
 // Last is the highest number a kind may have; the routing table is an array

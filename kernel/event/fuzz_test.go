@@ -56,6 +56,8 @@ func decodeBody(e event.Event) {
 		event.DecodeBody[event.Kill](e.Body)
 	case event.AgentSubmit:
 		event.DecodeBody[event.Submit](e.Body)
+	case event.AgentFork:
+		event.DecodeBody[event.Fork](e.Body)
 	case event.ToolDispatched:
 		event.DecodeBody[event.Dispatched](e.Body)
 	case event.ToolResult:

@@ -31,6 +31,7 @@ const (
 	SharedPut    Kind = 30 // an operator writes shared memory
 	SharedDelete Kind = 31
 	LogArchive   Kind = 32 // sealed segments keep only what living agents need (INV-07)
+	AgentFork    Kind = 33 // a new agent that starts from a recorded point of another (LO-13)
 )
 
 var kindNames = map[Kind]string{
@@ -39,7 +40,7 @@ var kindNames = map[Kind]string{
 	AgentDefine:     "AGENT_DEFINE", AgentStart: "AGENT_START", AgentTrigger: "AGENT_TRIGGER", AgentKill: "AGENT_KILL",
 	AgentSubmit: "AGENT_SUBMIT", AgentSend: "AGENT_SEND", AgentReclassify: "AGENT_RECLASSIFY", TokenRevoke: "TOKEN_REVOKE",
 	GrantRevoke: "GRANT_REVOKE", EscalationDecide: "ESCALATION_DECIDE", SharedPut: "SHARED_PUT", SharedDelete: "SHARED_DELETE",
-	LogArchive:     "LOG_ARCHIVE",
+	LogArchive: "LOG_ARCHIVE", AgentFork: "AGENT_FORK",
 	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT",
 }
 
@@ -59,5 +60,5 @@ func (k Kind) Known() bool {
 
 // IsCommand reports whether a client sent it and is answered.
 func (k Kind) IsCommand() bool {
-	return k >= AgentDefine && k <= EscalationDecide || k >= SharedPut && k <= LogArchive
+	return k >= AgentDefine && k <= EscalationDecide || k >= SharedPut && k <= AgentFork
 }

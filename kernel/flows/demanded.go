@@ -18,7 +18,7 @@ func Demanded(v View, made bus.Record, out *bus.Batch) (bus.Record, bool) {
 		t := Target{made.Agent, v.Agents.Get(made.Agent)}
 		tick, state := t.Row.Execution.Current, t.Row.Lifecycle.State
 		if tick != nil && tick.Phase == execution.Pending && lifecycle.PermitOf(state, lifecycle.ToolGate) == lifecycle.Allowed {
-			out.Add(transition(t, lifecycle.Active, waitFor(made.Kind), lifecycle.Kernel, cause{tick: tick.Seq}))
+			out.Add(transition(t, lifecycle.Active, waitFor(made), lifecycle.Kernel, cause{tick: tick.Seq}))
 		}
 	case bus.TickCompleted:
 		Finish(v, made, out)

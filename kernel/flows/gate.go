@@ -22,7 +22,7 @@ const ActionToolCall = "tool.call"
 // once is, in the same event.
 func Gate(v View, made bus.Record, out *bus.Batch) {
 	t := Target{made.Agent, v.Agents.Get(made.Agent)}
-	body, ok := made.Body.(*execution.PendingBody)
+	body, ok := requestsOf(made.Body)
 	tick := t.Row.Execution.Current
 	if !ok || tick == nil || tick.Phase != execution.Pending || tick.First != body.First {
 		return
@@ -46,18 +46,26 @@ func Gate(v View, made bus.Record, out *bus.Batch) {
 	}
 	bodies := make([]gateBodies, len(body.Requests))
 	for i := range body.Requests {
-		judged[i] = judgement{call: body.First + uint32(i), request: &body.Requests[i], bodies: &bodies[i]}
-		g.judge(&judged[i])
+		j := &judged[i]
+		*j = judgement{call: body.First + uint32(i), request: &body.Requests[i], bodies: &bodies[i]}
+		switch {
+		case tick.Wait(j.call) == nil:
+			j.answered = true
+		case orphaned(made.Body):
+			j.refused = childless()
+		default:
+			g.judge(j)
+		}
 	}
-	out.Add(transitionIn(&bodies[0].wait, t, lifecycle.Active, waitFor(made.Kind), lifecycle.Kernel, cause{tick: g.tick}))
+	out.Add(transitionIn(&bodies[0].wait, t, lifecycle.Active, waitFor(made), lifecycle.Kernel, cause{tick: g.tick}))
 	for i := range judged {
 		g.proceed(&judged[i])
 	}
 }
 
 // waitFor is row 3's trigger for a PENDING exit.
-func waitFor(exit bus.Kind) lifecycle.Trigger {
-	if exit == bus.TickPendingDelegation {
+func waitFor(exit bus.Record) lifecycle.Trigger {
+	if exit.Kind == bus.TickPendingDelegation || delegating(exit.Body) {
 		return lifecycle.Yield
 	}
 	return lifecycle.AwaitTool
@@ -82,6 +90,7 @@ type judgement struct {
 	child    Target           // of agent.*, but delegate
 	refused  *failure.Failure // answers the call
 	waits    bool             // an escalation has it
+	answered bool             // before a fork: the answer is on record
 	children *plan            // of an accepted delegation
 	bodies   *gateBodies
 }
@@ -153,7 +162,7 @@ func denied(action, resource string) *failure.Failure {
 // proceed does what was asked, or answers why not.
 func (g *gate) proceed(j *judgement) {
 	switch {
-	case j.waits:
+	case j.waits, j.answered:
 	case j.refused != nil:
 		g.refuse(j.call, j.request.Tool, j.refused)
 	case j.children != nil:

@@ -50,10 +50,11 @@ type Row struct {
 	Labels    uint32
 	Env       uint32
 	Teardown  uint32
-	MaxDepth  uint32 // of the token that spawn issues (DE-1)
-	TTLMillis int64  // … and its lifetime; 0 for ever
-	DefinedAt int64  // kernel clock, Unix milliseconds
-	Seq       uint64 // busSeq of the definition
+	MaxDepth  uint32  // of the token that spawn issues (DE-1)
+	TTLMillis int64   // … and its lifetime; 0 for ever
+	DefinedAt int64   // kernel clock, Unix milliseconds
+	Seq       uint64  // busSeq of the definition
+	Origin    *Origin // of a fork; nil for any other
 }
 
 // Tables is the module's state beside the rows: numbers by UUID.

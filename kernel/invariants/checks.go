@@ -87,6 +87,12 @@ func (c *Checker) Before(s *state.State, now int64, r *bus.Record) *Breach {
 		return c.access(r, body)
 	case *mailbox.Message:
 		return stored(body.Value)
+	case *memory.Forked:
+		return forkedMemory(body)
+	case *execution.ForkedBody:
+		if row.Execution.LastTick != 0 || row.Execution.Current != nil {
+			return &Breach{"INV-03", "only an agent that has run nothing yet goes on with another's tick"}
+		}
 	case *delegation.DelegationAccepted:
 		return c.judged(r, "agent.delegate", "")
 	case *delegation.TokenIssued:
@@ -176,6 +182,16 @@ func (c *Checker) access(r *bus.Record, a *memory.Access) *Breach {
 	}
 	if a.Op == memory.OpWrite {
 		return stored(a.Value)
+	}
+	return nil
+}
+
+// forkedMemory is INV-11 of what a fork begins with.
+func forkedMemory(b *memory.Forked) *Breach {
+	for i := range b.Entries {
+		if broken := stored(b.Entries[i].Value); broken != nil {
+			return broken
+		}
 	}
 	return nil
 }

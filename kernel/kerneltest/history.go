@@ -75,7 +75,7 @@ func (h *History) Run(n int) {
 func (h *History) Step() {
 	h.T.Helper()
 	h.Wall += h.passes()
-	switch h.choose.Pick("event", 28) {
+	switch h.choose.Pick("event", 29) {
 	case 0:
 		h.command(event.AgentDefine, h.define())
 	case 1, 2, 16:
@@ -108,6 +108,8 @@ func (h *History) Step() {
 		h.decides()
 	case 27:
 		h.shares()
+	case 28:
+		h.fork()
 	}
 	h.calls = append(h.calls, h.Pending...)
 	h.Pending = nil
@@ -151,7 +153,7 @@ func (h *History) command(kind event.Kind, body any) {
 		return
 	}
 	id := flows.FormatID(outcome.Agent)
-	if kind == event.AgentDefine || kind == event.AgentStart {
+	if kind == event.AgentDefine || kind == event.AgentStart || kind == event.AgentFork {
 		h.ids = append(h.ids, id)
 	}
 	if heavy && h.choose.Pick("at once", 2) == 0 { // … and the next event finds it queued

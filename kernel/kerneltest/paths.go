@@ -124,6 +124,12 @@ func (s *Sim) checkTick(a *ticks, r Record, index int) {
 		require.Equal(s.T, a.current, r.Tick, "index %d: a continuation keeps its tickSeq", index)
 		require.Equal(s.T, a.run+1, b.Run)
 		a.run, a.open = b.Run, true
+	case *execution.ForkedBody:
+		require.Zero(s.T, *a, "index %d: a fork has no ticks of its own before", index)
+		*a = ticks{last: b.LastTick}
+		if t := b.Tick; t != nil {
+			a.current, a.run, a.step, a.call = b.LastTick, t.Runs, t.Steps, t.Calls
+		}
 	case execution.StepBody:
 		require.True(s.T, a.open)
 		a.step++

@@ -45,7 +45,7 @@ func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
 		bus.TeardownFailed, bus.TickScheduled, bus.TickFrozen, bus.EventDelivered, bus.Emitted, bus.MessageQueued, bus.MessageTaken,
 		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified, bus.StaleResult,
 		bus.TimerSet, bus.TimerCleared, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
-		bus.CascadeMoved, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued:
+		bus.CascadeMoved, bus.Forked, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued:
 		return unread{}, true
 	}
 	return nil, false
@@ -65,6 +65,7 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.TickCompleted:         body(execution.DecodeCompleted),
 	bus.TickPendingTool:       body(execution.DecodePending),
 	bus.TickPendingDelegation: body(execution.DecodePending),
+	bus.TickForked:            body(execution.DecodeForked),
 	bus.TickFailed:            body(execution.DecodeFailed),
 	bus.ResultDelivered:       body(execution.DecodeDelivered),
 	bus.Allow:                 body(permissions.DecodeEvaluation),

@@ -25,6 +25,8 @@ func (a *Auditor) judge(g *agent) {
 		a.step(g)
 	case *execution.PendingBody:
 		a.pending(g, body)
+	case *execution.ForkedBody:
+		a.forked(g, body)
 	case *execution.CompletedBody:
 		a.completed(g, body)
 	case *execution.FailedBody:

@@ -1,6 +1,7 @@
 package logaudit
 
 import (
+	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
@@ -116,6 +117,34 @@ func (a *Auditor) pending(g *agent, b *execution.PendingBody) {
 	if a.config != nil && t.calls > a.config.MaxCallsPerTick {
 		a.found(Tick, "call %d is more than max_calls_per_tick, which is %d", t.calls, a.config.MaxCallsPerTick)
 	}
+}
+
+// forked looks at TICK_FORKED: an agent that has run nothing goes on with the
+// tick of another (LO-13). What that had not been answered must be judged anew.
+func (a *Auditor) forked(g *agent, b *execution.ForkedBody) {
+	if g.tick != (tick{}) || a.event.Kind != event.AgentFork {
+		a.found(Tick, "the agent is given the tick of another, and had ticks of its own, or nobody forked it")
+	}
+	g.tick = tick{seq: b.LastTick, last: b.LastTick}
+	if b.Tick == nil {
+		return
+	}
+	t := &g.tick
+	t.run, t.steps, t.calls, t.first, t.count = b.Tick.Runs, b.Tick.Steps, b.Tick.Calls, b.Tick.First, uint32(len(b.Tick.Requests))
+	switch b.Tick.Phase {
+	case execution.Pending:
+		t.phase = pending
+	case execution.Answered:
+		t.phase = answered
+	default:
+		t.phase = restored
+	}
+	for i := range b.Tick.Requests {
+		if b.Tick.Answers[i] == nil {
+			g.calls = append(g.calls, asked(t.first+uint32(i), &b.Tick.Requests[i]))
+		}
+	}
+	a.touch(g)
 }
 
 // completed looks at TICK_COMPLETED.

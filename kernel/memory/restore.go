@@ -7,10 +7,19 @@ import "github.com/omnikernel/omnikernel/kernel/bus"
 type Restored struct{ Entries []Before }
 
 // AppendTo writes the body's log form.
-func (b *Restored) AppendTo(dst []byte) []byte {
-	dst = bus.AppendUint(dst, uint64(len(b.Entries)))
-	for i := range b.Entries {
-		e := &b.Entries[i]
+func (b *Restored) AppendTo(dst []byte) []byte { return appendBefore(dst, b.Entries) }
+
+// DecodeRestored reads the body of a MemoryRestored record.
+func DecodeRestored(raw []byte) (*Restored, bool) {
+	d := bus.NewDecoder(raw)
+	entries, ok := decodeBefore(d, MaxUndo)
+	return &Restored{Entries: entries}, ok && d.Done()
+}
+
+func appendBefore(dst []byte, entries []Before) []byte {
+	dst = bus.AppendUint(dst, uint64(len(entries)))
+	for i := range entries {
+		e := &entries[i]
 		dst = bus.AppendText(dst, e.Key)
 		dst = bus.AppendBool(dst, e.Existed)
 		if !e.Existed {
@@ -24,22 +33,20 @@ func (b *Restored) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// DecodeRestored reads the body of a MemoryRestored record.
-func DecodeRestored(raw []byte) (*Restored, bool) {
-	d := bus.NewDecoder(raw)
+func decodeBefore(d *bus.Decoder, most uint64) ([]Before, bool) {
 	n := d.Uint()
-	if n > MaxUndo {
+	if n > most || n > d.Left() {
 		return nil, false
 	}
-	b := &Restored{Entries: make([]Before, n)}
-	for i := range b.Entries {
-		e := &b.Entries[i]
+	entries := make([]Before, n)
+	for i := range entries {
+		e := &entries[i]
 		e.Key, e.Existed = d.Text(), d.Bool()
 		if e.Existed {
 			e.Value, e.Version, e.Writer, e.At = d.Bytes(), d.Uint(), d.Uint32(), d.Int()
 		}
 	}
-	return b, d.Done()
+	return entries, true
 }
 
 // ApplyRestored puts the agent's memory back: values, versions, counts.

@@ -52,6 +52,8 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 		return fields{"numbers": b.Numbers}
 	case *identity.Defined:
 		return defined(b)
+	case *identity.Forked:
+		return fields{"source": flows.FormatID(b.ID), "at": b.Seq, "head": hex.EncodeToString(b.Head[:])}
 	case *lifecycle.Event:
 		f := fields{"from": b.From, "to": b.To, "trigger": b.Trigger, "caller": b.Caller}
 		set(set(set(f, "code", b.Code), "class", b.Class.String()), "reason", b.Reason)
@@ -101,6 +103,8 @@ func (v *view) ofTick(r *logging.Record, body bus.Body) any {
 		return fields{"steps": b.Steps, "value": b.Value}
 	case *execution.PendingBody:
 		return pending(b)
+	case *execution.ForkedBody:
+		return forkedTick(b)
 	case *execution.FailedBody:
 		f := fields{
 			"steps": b.Steps, "code": b.Failure.Code, "message": b.Failure.Message, "instruction": b.Failure.Node,

@@ -47,6 +47,10 @@ func (v *view) eventBody(e *event.Event) any {
 		return decoded[event.Decide](e)
 	case event.LogArchive:
 		return decoded[event.ArchiveLog](e)
+	case event.AgentFork:
+		if b, ok := event.DecodeBody[event.Fork](e.Body); ok {
+			return forking(b)
+		}
 	case event.SharedPut:
 		return decoded[event.PutShared](e)
 	case event.SharedDelete:

@@ -20,16 +20,13 @@ func (v *view) ofMemory(r *logging.Record, body bus.Body) any {
 	case *memory.Access:
 		return v.access(r, b)
 	case *memory.Restored:
-		entries := make([]fields, len(b.Entries))
-		for i := range b.Entries {
-			e := &b.Entries[i]
-			entries[i] = fields{"key": e.Key, "existed": e.Existed}
-			if e.Existed {
-				entries[i]["value"], entries[i]["version"], entries[i]["at_ms"] = e.Value, e.Version, e.At
-				set(entries[i], "writer_id", v.agentID(e.Writer))
-			}
+		return fields{"entries": v.entries(b.Entries)}
+	case *memory.Forked:
+		f := fields{"entries": v.entries(b.Entries)}
+		if len(b.Undo) > 0 {
+			f["run"], f["undo"] = b.Run, v.entries(b.Undo)
 		}
-		return fields{"entries": entries}
+		return f
 	case *memory.Released:
 		return fields{"keys": b.Keys, "bytes": b.Bytes}
 	case *memory.Snapshotted:
@@ -40,6 +37,20 @@ func (v *view) ofMemory(r *logging.Record, body bus.Body) any {
 		return set(fields{"call": b.Call}, "limited", b.Limited)
 	}
 	return nil
+}
+
+// entries renders what memory has, or had, under keys.
+func (v *view) entries(list []memory.Before) []fields {
+	entries := make([]fields, len(list))
+	for i := range list {
+		e := &list[i]
+		entries[i] = fields{"key": e.Key, "existed": e.Existed}
+		if e.Existed {
+			entries[i]["value"], entries[i]["version"], entries[i]["at_ms"] = e.Value, e.Version, e.At
+			set(entries[i], "writer_id", v.agentID(e.Writer))
+		}
+	}
+	return entries
 }
 
 // access renders the specification's MemoryAccessEvent. What an operator wrote

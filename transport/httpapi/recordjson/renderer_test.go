@@ -126,6 +126,7 @@ func TestEveryEventIsRendered(t *testing.T) {
 		event.TokenRevoke: &event.RevokeToken{Agent: "a"}, event.GrantRevoke: &event.RevokeGrant{Agent: "a", Grant: 1},
 		event.EscalationDecide: &event.Decide{Escalation: 7, Approve: true},
 		event.SharedPut:        &event.PutShared{Namespace: "n", Key: "k", Value: value.True}, event.SharedDelete: &event.DeleteShared{Namespace: "n", Key: "k"},
+		event.AgentFork:      &event.Fork{Source: "a", At: 7, Set: []event.ForkSet{{Key: "k", Value: value.True}}},
 		event.ToolDispatched: &event.Dispatched{Call: 1}, event.ToolResult: &event.Result{Call: 1, OK: true, Value: value.True},
 	} {
 		e := &event.Event{Kind: kind, Principal: "client", Session: event.Session{ID: [16]byte{9}, Seq: 3, Floor: 2}, Body: event.Encode(body)}

@@ -61,6 +61,7 @@ func agentSamples() map[bus.Kind]bus.Body {
 		bus.AgentDefined: &identity.Defined{
 			ID: identity.ID{1}, Name: "a", Evaluator: "std/1", Mode: identity.Service, Program: 1, Teardown: 2, MaxDepth: 3, TTLMillis: 4,
 		},
+		bus.Forked: &identity.Forked{Origin: identity.Origin{ID: identity.ID{1}, Seq: 7, Head: [32]byte{1}}},
 		bus.Lifecycle: &lifecycle.Event{
 			From: lifecycle.Active, To: lifecycle.Faulted, Trigger: lifecycle.Error, Caller: lifecycle.Kernel,
 			Code: failure.EvalFailure, Class: failure.Permanent, Reason: "x",
@@ -96,10 +97,15 @@ func tickSamples() map[bus.Kind]bus.Body {
 		bus.TickOverflow:    &execution.OverflowBody{Steps: 10_000},
 		bus.ResultDelivered: &execution.DeliveredBody{Answer: execution.Answer{Call: 1, Code: failure.ToolFailed, Message: "no"}},
 		bus.TickRestored:    execution.Empty{},
-		bus.QueueReleased:   execution.Empty{},
-		bus.QueueAllocated:  execution.Empty{},
-		bus.Emitted:         &execution.EmittedBody{Value: value.True},
-		bus.EventDelivered:  &execution.EventBody{Event: value.EmptyMap},
+		bus.TickForked: &execution.ForkedBody{LastTick: 3, Emitted: 1, Tick: &execution.ForkedTick{
+			Phase: execution.Pending, Program: 1, Input: value.Null, Runs: 1, Steps: 2, Calls: 2, Exit: 1, First: 1, Checkpoint: []byte{1},
+			Requests: []execution.Request{{Tool: "echo"}, {Tool: "echo", Args: value.Null}},
+			Answers:  []*execution.Answer{{Call: 1, OK: true, Value: value.Null}, nil},
+		}},
+		bus.QueueReleased:  execution.Empty{},
+		bus.QueueAllocated: execution.Empty{},
+		bus.Emitted:        &execution.EmittedBody{Value: value.True},
+		bus.EventDelivered: &execution.EventBody{Event: value.EmptyMap},
 		bus.CallRequested: &tools.RequestedBody{
 			Call: 1, Tool: "echo", Args: value.Null, Resource: "echo", Deadline: 5, Timer: 1,
 		},
@@ -147,6 +153,7 @@ func memorySamples() map[bus.Kind]bus.Body {
 		bus.MemoryAccess: &memory.Access{
 			Op: memory.OpWrite, Scope: memory.ScopeShared, Namespace: "n", Key: "k", Found: true, Version: 4, Value: value.True, Call: 1, Run: 1,
 		},
+		bus.MemoryForked:   &memory.Forked{Entries: []memory.Before{{Key: "k", Existed: true, Value: value.True, Version: 4, Writer: 1, At: 5}}},
 		bus.MemoryRestored: &memory.Restored{Entries: []memory.Before{{Key: "k", Existed: true, Value: value.True, Version: 4, Writer: 1, At: 5}, {Key: "l"}}},
 		bus.MemoryReleased: &memory.Released{Keys: 1, Bytes: 2},
 		bus.MessageQueued:  &mailbox.Message{Value: value.True},
