@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,9 +43,32 @@ func (b blocks) ReadFrom(_ uint64, visit segment.Visit) (next uint64, err error)
 // site is a kernel, and the directory of its backups.
 type site struct {
 	*kerneltest.Sim
-	dir    string
-	fails  error // what writing a backup answers
-	spoils bool  // … or does
+	dir string
+
+	mu     sync.Mutex // guards the simulation and what follows: the keeper has a goroutine of its own
+	fails  error      // what writing a backup answers
+	spoils bool       // … or does
+}
+
+// State is a published one.
+func (s *site) State() *state.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Sim.State()
+}
+
+// breaks says what goes wrong from now on.
+func (s *site) breaks(fails error, spoils bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails, s.spoils = fails, spoils
+}
+
+// now is what goes wrong, and the log so far.
+func (s *site) now() (fails error, spoils bool, log blocks) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fails, s.spoils, blocks(s.Blocks)
 }
 
 func newSite(t *testing.T) *site {
@@ -54,14 +79,15 @@ func (s *site) options() backups.Options {
 	return backups.Options{
 		Dir: s.dir, Every: time.Hour, Keep: 3, Node: "n1", State: s.State,
 		Write: func(ctx context.Context, st *state.State, to io.Writer) (backup.Summary, error) {
-			if s.fails != nil {
+			fails, spoils, log := s.now()
+			if fails != nil {
 				_, _ = to.Write([]byte("half a backup"))
-				return backup.Summary{}, s.fails
+				return backup.Summary{}, fails
 			}
-			if s.spoils {
+			if spoils {
 				to = spoiled{to}
 			}
-			return backup.Write(ctx, to, backup.Source{State: st, Log: blocks(s.Blocks), Node: "n1", Binary: "v0", MadeAt: time.Now()})
+			return backup.Write(ctx, to, backup.Source{State: st, Log: log, Node: "n1", Binary: "v0", MadeAt: time.Now()})
 		},
 		Pace: func(context.Context, int) bool { return true },
 		Wall: time.Now, Logger: hclog.NewNullLogger(),
@@ -94,7 +120,11 @@ func (s *site) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-func (s *site) work() { s.Must(event.AgentDefine, event.Define{}) }
+func (s *site) work() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Must(event.AgentDefine, event.Define{})
+}
 
 func (s *site) files(t *testing.T) (names []string) {
 	entries, err := os.ReadDir(s.dir)
@@ -194,7 +224,7 @@ func TestKeeperFails(t *testing.T) {
 		defer stop()
 		kept := s.files(t)
 		s.work()
-		s.fails = &segment.HistoryBehindError{FirstSeq: 9}
+		s.breaks(&segment.HistoryBehindError{FirstSeq: 9}, false)
 		s.pass(time.Hour)
 		status := k.Status()
 		require.Contains(t, status.Error, "history begins at busSeq 9")
@@ -203,13 +233,13 @@ func TestKeeperFails(t *testing.T) {
 		require.EqualValues(t, 1, status.Failures)
 		require.Equal(t, kept, s.files(t))
 
-		s.fails, s.spoils = nil, true
+		s.breaks(nil, true)
 		s.pass(time.Minute)
 		require.Contains(t, k.Status().Error, "cannot be read back: backup: broken at byte")
 		require.EqualValues(t, 2, k.Status().Failures)
 		require.Equal(t, kept, s.files(t), "an old backup that is sound is worth more than a new one that is not")
 
-		s.spoils = false
+		s.breaks(nil, false)
 		s.pass(time.Minute)
 		status = k.Status()
 		require.Empty(t, status.Error)
@@ -238,9 +268,9 @@ func TestKeepersClock(t *testing.T) {
 
 		s = newSite(t)
 		o := s.options()
-		unbooted := true
+		var booted atomic.Bool
 		o.State = func() *state.State {
-			if unbooted {
+			if !booted.Load() {
 				return state.New("default")
 			}
 			return s.State()
@@ -249,7 +279,7 @@ func TestKeepersClock(t *testing.T) {
 		defer stop()
 		s.pass(time.Minute)
 		require.Empty(t, s.files(t))
-		unbooted = false
+		booted.Store(true)
 		s.pass(10 * time.Second)
 		require.Len(t, s.files(t), 1)
 	})
@@ -261,16 +291,16 @@ func TestKeeperStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t)
 		o := s.options()
-		paced := 0
+		var paced atomic.Int64
 		o.Pace = func(ctx context.Context, bytes int) bool {
-			paced += bytes
+			paced.Add(int64(bytes))
 			if strings.HasPrefix(s.files(t)[0], ".backup-n1@") {
 				<-ctx.Done()
 			}
 			return ctx.Err() == nil
 		}
 		k, stop := run(t, o)
-		require.NotZero(t, paced)
+		require.NotZero(t, paced.Load())
 		stop()
 		require.Empty(t, s.files(t))
 		require.Empty(t, k.Status().Error, "to stop is no failure")
