@@ -44,6 +44,10 @@
 // without errors and without allocation. A Verifier is fed blocks in order and
 // checks what holds between them.
 //
+// Where a log was archived, a Stub stands for a block that nobody who is alive
+// needs: FeedStub takes it in the block's place, and the chain and the tree over the
+// digests still verify.
+//
 // # Positions and pointers
 //
 // A position is the global byte offset of a block, counted over block bytes
