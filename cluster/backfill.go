@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"sync"
 	"time"
@@ -83,6 +84,8 @@ func (b *backfill) fetch(ctx context.Context, piece segment.Piece) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case errors.Is(err, segment.ErrArchivedThere):
+			err = &peerError{peer.ID, err}
 		case errors.As(err, &wrong):
 			b.n.logger.Error("history that came from a node is not the log's: it is fetched again", "node", peer.ID, "error", err)
 			err = &peerError{peer.ID, err}
@@ -131,6 +134,7 @@ func (b *backfill) order() []Peer {
 // chunk is an answer, or why there is none.
 type chunk struct {
 	at   uint64
+	next uint64 // position after it
 	data []byte
 	err  error
 }
@@ -150,21 +154,21 @@ func (b *backfill) fetchFrom(ctx context.Context, peer Peer, piece segment.Piece
 	defer cancel()
 	b.note(func() { b.piece, b.got = piece, at-piece.From })
 	for at < piece.To {
-		next, more := <-coming
+		c, more := <-coming
 		if !more {
 			return ctx.Err()
 		}
-		if next.err != nil {
-			return &peerError{peer.ID, next.err}
+		if c.err != nil {
+			return &peerError{peer.ID, c.err}
 		}
-		if err := b.n.log.Accept(piece, at, next.data); err != nil {
+		if err := b.n.log.Accept(piece, at, c.data); err != nil {
 			return err
 		}
-		at += uint64(len(next.data))
+		at = c.next
 		b.note(func() {
 			b.from, b.reason = peer.ID, ""
-			b.got += uint64(len(next.data))
-			b.fetched += uint64(len(next.data))
+			b.got = at - piece.From
+			b.fetched += uint64(len(c.data))
 		})
 	}
 	return b.n.log.Complete(piece)
@@ -175,27 +179,27 @@ func (b *backfill) fetchFrom(ctx context.Context, peer Peer, piece segment.Piece
 // other is filled.
 func (b *backfill) ask(ctx context.Context, peer Peer, at, to uint64, out chan<- chunk) {
 	defer close(out)
-	rooms := [2][]byte{make([]byte, maxHistoryChunk), make([]byte, maxHistoryChunk)}
+	rooms := [2][]byte{make([]byte, historyAnswer+maxHistoryChunk), make([]byte, historyAnswer+maxHistoryChunk)}
 	for i := 0; at < to; i++ {
-		data, err := b.askOnce(ctx, peer, at, to, rooms[i%2])
+		c := b.askOnce(ctx, peer, at, to, rooms[i%2])
 		select {
-		case out <- chunk{at, data, err}:
+		case out <- c:
 		case <-ctx.Done():
 			return
 		}
-		if err != nil {
+		if c.err != nil {
 			return
 		}
-		at += uint64(len(data))
+		at = c.next
 	}
 }
 
 var errNothing = errors.New("it gave nothing")
 
-func (b *backfill) askOnce(ctx context.Context, peer Peer, at, to uint64, room []byte) ([]byte, error) {
+func (b *backfill) askOnce(ctx context.Context, peer Peer, at, to uint64, room []byte) chunk {
 	size := int(min(uint64(b.chunkSize()), to-at))
 	if !b.pace.take(ctx, size) {
-		return nil, ctx.Err()
+		return chunk{at: at, err: ctx.Err()}
 	}
 	ctx, cancel := context.WithTimeout(ctx, backfillCall)
 	defer cancel()
@@ -203,14 +207,18 @@ func (b *backfill) askOnce(ctx context.Context, peer Peer, at, to uint64, room [
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		b.note(func() { b.size = max(b.size/2, backfillChunkMin) })
-		return nil, err
+		return chunk{at: at, err: err}
 	case err != nil:
-		return nil, err
-	case len(data) == 0 || len(data) > size:
-		return nil, errNothing
+		return chunk{at: at, err: err}
+	case len(data) <= historyAnswer || len(data) > historyAnswer+size:
+		return chunk{at: at, err: errNothing}
+	}
+	next := binary.LittleEndian.Uint64(data)
+	if next <= at || next > to {
+		return chunk{at: at, err: errNothing}
 	}
 	b.note(func() { b.size = min(b.size*2, maxHistoryChunk) })
-	return data, nil
+	return chunk{at: at, next: next, data: data[historyAnswer:]}
 }
 
 // chunkSize is less on a slow link, and beside commands: what is asked for next

@@ -47,6 +47,11 @@ type Config struct {
 	// Backups makes backups by the clock; nil: none.
 	Backups *BackupConfig
 
+	// ArchiveDir is where the full files of archived segments go; empty is beside the
+	// log. ArchiveBytes bounds it, the oldest files going first; 0 keeps all.
+	ArchiveDir   string
+	ArchiveBytes uint64
+
 	// Fatal ends the process; called at most once, from any goroutine.
 	Fatal  func(error)
 	Logger hclog.Logger

@@ -18,14 +18,19 @@ type HistoryCaller interface {
 
 // Kinds of questions on streams for history.
 const (
-	historyBytes byte = 1 // position[8] most[4], little endian → the log's bytes from there on
+	historyBytes byte = 1 // position[8] most[4], little endian → next position[8], and the log's bytes from there on
 )
 
-// historyQuestion is the length of a question for bytes.
-const historyQuestion = 12
+// The lengths of a question for bytes, and of what its answer begins with: the
+// position that comes next is not always as far away as there are bytes, since where
+// the log was archived stubs stand for longer blocks.
+const (
+	historyQuestion = 12
+	historyAnswer   = 8
+)
 
-// maxHistoryChunk bounds an answer, in bytes.
-const maxHistoryChunk = 1 << 20
+// maxHistoryChunk bounds the log's bytes in an answer.
+const maxHistoryChunk = 1<<20 - historyAnswer
 
 func askForBytes(position uint64, most int) []byte {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, historyQuestion), position)
@@ -41,14 +46,15 @@ func (n *Node) HandleHistory(_ context.Context, _ string, kind byte, body, room 
 	}
 	position, most := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint32(body[8:])
 	most = min(most, maxHistoryChunk)
-	if uint32(cap(room)) < most {
-		room = make([]byte, most)
+	if uint32(cap(room)) < historyAnswer+most {
+		room = make([]byte, historyAnswer+most)
 	}
-	got, err := n.log.Serve(position, room[:most])
+	got, next, err := n.log.Serve(position, room[historyAnswer:historyAnswer+most])
 	if err != nil {
 		return nil, err
 	}
-	return room[:got], nil
+	binary.LittleEndian.PutUint64(room[:historyAnswer], next)
+	return room[:historyAnswer+got], nil
 }
 
 // HandleHistory refuses: what this node has was not looked at since its start.

@@ -37,7 +37,8 @@ type Node struct {
 	jobs     sync.WaitGroup  // what goes on beside Raft, until quit
 	quit     context.CancelFunc
 
-	joined chan struct{} // closed when group is set: the first term may begin before
+	toArchive chan struct{} // one place: a snapshot is wanted (archive.go)
+	joined    chan struct{} // closed when group is set: the first term may begin before
 
 	stamps   stampClock
 	proposal atomic.Uint64
@@ -67,7 +68,7 @@ func prepare(c Config) (*Node, error) {
 	if c.Wall == nil {
 		c.Wall = time.Now
 	}
-	n := &Node{config: c, logger: c.Logger, started: time.Now(), stirred: newSignal(), joined: make(chan struct{})}
+	n := &Node{config: c, logger: c.Logger, started: time.Now(), stirred: newSignal(), joined: make(chan struct{}), toArchive: make(chan struct{}, 1)}
 	n.stamps.wall = c.Wall
 	n.config.HistoryRate = cmp.Or(c.HistoryRate, DefaultHistoryRate)
 	n.backfill = newBackfill(n)
@@ -106,7 +107,7 @@ func (n *Node) open() (err error) {
 	n.runner = newRunner(n)
 	n.fsm = fsm.New(fsm.Options{
 		ClusterID: c.ClusterID, KernelID: c.KernelID, Log: n.log, Evaluators: c.Evaluators, Guard: n.guard,
-		Fatal: n.die, Requested: n.runner.requested, Published: n.published, Logger: n.logger.Named("fsm"),
+		Fatal: n.die, Requested: n.runner.requested, Published: n.published, Archived: n.archived, Logger: n.logger.Named("fsm"),
 	})
 	if c.Backups != nil {
 		if n.keeper, err = n.openKeeper(c.Backups); err != nil {
@@ -134,7 +135,8 @@ func (n *Node) openStore() (*raftstore.Store, error) {
 
 func (n *Node) openLog() (*segment.Store, error) {
 	log, err := segment.Open(datadir.LogDir(n.config.DataDir, n.config.KernelID), segment.Options{
-		Owner: segment.Owner(n.config.ClusterID, n.config.KernelID), FlushEvery: logFlushEvery, Logger: n.logger.Named("log"),
+		Owner: segment.Owner(n.config.ClusterID, n.config.KernelID), FlushEvery: logFlushEvery,
+		ArchiveDir: n.config.ArchiveDir, ArchiveBytes: n.config.ArchiveBytes, Logger: n.logger.Named("log"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cluster: execution log: %w", err)
@@ -163,6 +165,7 @@ func (n *Node) join() (err error) {
 	close(n.joined)
 	ctx, quit := context.WithCancel(context.Background())
 	n.quit = quit
+	n.jobs.Go(func() { n.snapshotToArchive(ctx) })
 	if c.History != nil {
 		n.jobs.Go(func() { n.backfill.run(ctx) })
 	}

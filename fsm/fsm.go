@@ -29,6 +29,9 @@ type Options struct {
 	// Requested is told of calls that entered the outbox, after their state is
 	// published. It must not block.
 	Requested func([]tools.Key)
+	// Archived is told that a LOG_ARCHIVE was applied: its work begins when a
+	// snapshot is taken. It must not block.
+	Archived func()
 	// Published is told that a new state is there. It must not block.
 	Published func(*state.State)
 
@@ -50,7 +53,9 @@ type FSM struct {
 	state   atomic.Pointer[state.State]
 	chains  chainRing
 	resumed bool
-	dead    bool
+	// archived: an entry of this batch was a LOG_ARCHIVE.
+	archived bool
+	dead     bool
 }
 
 // New returns an FSM before its first entry.
@@ -113,6 +118,9 @@ func (f *FSM) apply(entry *raft.Log) (*Result, error) {
 		return nil, err
 	}
 	f.chains.put(entry.Index, applied.Log.Chain)
+	if e.Kind == event.LogArchive && applied.Outcome.Refusal.Code == "" {
+		f.archived = true
+	}
 	if e.Kind == event.Checkpoint {
 		if err := f.compare(&e); err != nil {
 			return nil, err
@@ -132,6 +140,10 @@ func (f *FSM) publish() {
 	if f.options.Published != nil {
 		f.options.Published(published)
 	}
+	if f.archived && f.options.Archived != nil {
+		f.options.Archived()
+	}
+	f.archived = false
 }
 
 // resume opens the execution log where the state stands, before the first

@@ -38,7 +38,11 @@ func (c *captured) Persist(sink raft.SnapshotSink) error {
 		_ = sink.Cancel() // the first error is the one to tell
 		return fmt.Errorf("fsm: snapshot at index %d: %w", c.state.Index, err)
 	}
-	return sink.Close()
+	if err := sink.Close(); err != nil {
+		return err
+	}
+	c.f.archive(c.state)
+	return nil
 }
 
 // Release implements raft.FSMSnapshot; the garbage collector does it.
@@ -64,6 +68,7 @@ func (f *FSM) Restore(from io.ReadCloser) error {
 		return err
 	}
 	f.publish()
+	f.archive(f.State())
 	return nil
 }
 

@@ -42,6 +42,8 @@ type serverFlags struct {
 	crashFast             bool
 	historyRate           uint32 // MiB a second
 	historyMax            uint32
+	archiveDir            string
+	archiveMax            uint64
 	snapshotBytes         uint64
 	trailingLogs          uint64
 	segmentBytes          uint64
@@ -94,6 +96,8 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.DurationVar(&f.backupEvery, "backup-every", time.Hour, "how often, if anything happened")
 	flags.IntVar(&f.backupKeep, "backup-keep", 24, "how many of its own stay there; the oldest make room")
 	flags.Uint32Var(&f.backupRate, "backup-rate", cluster.DefaultBackupRate>>20, "MiB a second of a backup that are read and written while commands are under way")
+	flags.StringVar(&f.archiveDir, "archive-dir", "", "where the full files of archived log segments go; beside the log when empty")
+	flags.Uint64Var(&f.archiveMax, "archive-max", 0, "MiB of the archive that are kept, the oldest files going first; 0 keeps all")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
@@ -214,6 +218,7 @@ func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, lo
 		Raft:   consensus.Limits{SnapshotBytes: f.snapshotBytes, TrailingLogs: f.trailingLogs},
 		Stream: streams.Layer(), Calls: streams.Peers(), History: streams.History(),
 		HistoryRate: uint64(f.historyRate) << 20, HistoryMax: uint64(f.historyMax) << 20, Tools: registry,
+		ArchiveDir: f.archiveDir, ArchiveBytes: f.archiveMax << 20,
 		Evaluators: f.evaluators, Limits: limits, Logger: logger,
 		Fatal: func(err error) {
 			select {

@@ -151,7 +151,7 @@ func (s *Store) dropBeyond(t *logging.Tables) error {
 		return err
 	}
 	for _, start := range starts {
-		if entry, ok := sealedAt(t.Sealed, start); ok && !s.intact(&entry) {
+		if entry, ok := sealedAt(t.Sealed, start); ok && !s.isHere(&entry) {
 			if err := s.dir.setAside(start); err != nil {
 				return err
 			}
@@ -162,7 +162,7 @@ func (s *Store) dropBeyond(t *logging.Tables) error {
 			return start > t.Tail.Start
 		}
 		entry, ok := sealedAt(t.Sealed, start)
-		return !ok || !s.intact(&entry)
+		return !ok || !s.isHere(&entry)
 	})
 	return err
 }
@@ -209,6 +209,7 @@ func (s *Store) install(t *logging.Tables, tail *tailFile, found tailFound) erro
 	s.end = *t
 	s.published = bound{position: t.Position, seq: t.NextSeq}
 	s.floor, s.bad = floor, bad
+	s.archived = make(map[uint64]uint64)
 	s.written, s.synced, s.wanted = t.Position, t.Position, 0
 	s.memory.waiting, s.memory.buffered = nil, 0
 	segment := newLive(t.Tail)
@@ -227,11 +228,8 @@ func (s *Store) floorOf(sealed []logging.Segment, floor logging.Point) logging.P
 	i := sort.Search(len(sealed), func(i int) bool { return sealed[i].Start >= floor.Position })
 	for i--; i >= 0; i-- {
 		entry := &sealed[i]
-		if floor.Position != entry.End() || !s.intact(entry) {
-			break
-		}
-		from, err := s.dir.begin(s.options.Owner, headOfSegment(entry))
-		if err != nil || from.Position >= entry.End() {
+		from, here := s.hereFrom(entry)
+		if floor.Position != entry.End() || !here {
 			break
 		}
 		floor = from

@@ -48,7 +48,8 @@ func (r *reader) agentBlock(agent uint32, position uint64) (logging.Block, uint6
 // AgentHistory visits the blocks that touch an agent and hold records from
 // busSeq fromSeq on, oldest first, up to the one that last, the pointer in the
 // agent's row, points to. In sealed segments it asks the sidecar index; in what
-// is not sealed it follows the pointers.
+// is not sealed it follows the pointers. Where one of the blocks was archived, and
+// its archive is not here, it answers *CompactedError.
 func (s *Store) AgentHistory(agent uint32, last, fromSeq uint64, visit Visit) error {
 	s.mu.Lock()
 	err := s.readable()
@@ -68,12 +69,13 @@ func (s *Store) AgentHistory(agent uint32, last, fromSeq uint64, visit Visit) er
 	}
 	r := s.reader(aheadSingle)
 	defer r.close()
-	recent, older, err := r.recentOf(agent, last, fromSeq, boundary)
+	h := &agentLog{reader: r, agent: agent, fromSeq: fromSeq, visit: visit}
+	recent, older, err := h.recentOf(last, boundary)
 	if err != nil {
 		return err
 	}
 	for i := 0; older && i < len(sealed) && sealed[i].Start < min(boundary, last); i++ {
-		entry := sealed[i]
+		entry := &sealed[i]
 		if entry.LastSeq < fromSeq || entry.End() <= floor.Position {
 			continue
 		}
@@ -84,28 +86,39 @@ func (s *Store) AgentHistory(agent uint32, last, fromSeq uint64, visit Visit) er
 		// What came after last may be sealed already, and not even published.
 		positions := x.positions(agent)
 		upTo, _ := slices.BinarySearch(positions, last)
-		if more, err := r.visitAll(agent, positions[:upTo], fromSeq, visit); err != nil || !more {
+		if more, err := h.visitAll(positions[:upTo]); err != nil || !more {
 			return err
 		}
 	}
 	slices.Reverse(recent)
-	_, err = r.visitAll(agent, recent, fromSeq, visit)
-	return err
+	if more, err := h.visitAll(recent); err != nil || !more {
+		return err
+	}
+	return h.follows(last)
+}
+
+// agentLog is one agent's blocks, as they are found.
+type agentLog struct {
+	reader  *reader
+	agent   uint32
+	fromSeq uint64
+	visit   Visit
+	newest  uint64 // pointer to the last one found
 }
 
 // recentOf follows the pointers down to the boundary or fromSeq. It gives the
 // positions, newest first, and whether there may be older blocks of interest.
-func (r *reader) recentOf(agent uint32, last, fromSeq, boundary uint64) (positions []uint64, older bool, err error) {
+func (h *agentLog) recentOf(last, boundary uint64) (positions []uint64, older bool, err error) {
 	for last != 0 {
 		position := last - 1
 		if position < boundary {
 			return positions, true, nil
 		}
-		b, previous, err := r.agentBlock(agent, position)
+		b, previous, err := h.reader.agentBlock(h.agent, position)
 		if err != nil {
 			return nil, false, err
 		}
-		if b.LastSeq() < fromSeq {
+		if b.LastSeq() < h.fromSeq {
 			return positions, false, nil
 		}
 		positions = append(positions, position)
@@ -115,15 +128,51 @@ func (r *reader) recentOf(agent uint32, last, fromSeq, boundary uint64) (positio
 }
 
 // visitAll visits the blocks at the positions, and tells whether to go on.
-func (r *reader) visitAll(agent uint32, positions []uint64, fromSeq uint64, visit Visit) (more bool, err error) {
+func (h *agentLog) visitAll(positions []uint64) (more bool, err error) {
 	for _, position := range positions {
-		b, _, err := r.agentBlock(agent, position)
+		b, previous, err := h.reader.agentBlock(h.agent, position)
 		if err != nil {
 			return false, err
 		}
-		if b.LastSeq() >= fromSeq && !visit(position, &b) {
+		if b.LastSeq() < h.fromSeq {
+			h.newest = logging.PointerTo(position)
+			continue
+		}
+		if previous != h.newest {
+			if err := h.follows(previous); err != nil {
+				return false, err
+			}
+			// That read may have moved the block away.
+			if b, _, err = h.reader.agentBlock(h.agent, position); err != nil {
+				return false, err
+			}
+		}
+		h.newest = logging.PointerTo(position)
+		if !h.visit(position, &b) {
 			return false, nil
 		}
 	}
 	return true, nil
+}
+
+// follows checks that nothing was left out before a pointer: it leads to the newest
+// block found, or to one without records of interest. Blocks that were archived are
+// in no index.
+func (h *agentLog) follows(pointer uint64) error {
+	if pointer == 0 || pointer == h.newest {
+		return nil
+	}
+	i, err := h.reader.item(pointer - 1)
+	var behind *HistoryBehindError
+	switch {
+	case errors.As(err, &behind) && behind.FirstSeq <= h.fromSeq:
+		return nil // what is not here is older
+	case err != nil:
+		return err
+	case i.LastSeq() < h.fromSeq:
+		return nil
+	case i.Archived():
+		return h.reader.store.compactedError(h.reader.start)
+	}
+	return h.reader.stray(pointer-1, errStray)
 }

@@ -12,7 +12,7 @@ import (
 
 // touching lists the blocks that touch an agent, by looking at every block, and
 // gives the pointer that the agent's row would hold.
-func touching(t *testing.T, blocks []written, agent uint32) (which []int, last uint64) {
+func touching(t testing.TB, blocks []written, agent uint32) (which []int, last uint64) {
 	t.Helper()
 	for i := range blocks {
 		b, err := logging.Decode(blocks[i].raw)
@@ -27,7 +27,7 @@ func touching(t *testing.T, blocks []written, agent uint32) (which []int, last u
 
 // requireAgents checks both ways to read every agent's history, from every block
 // on, where history begins at the block floor.
-func requireAgents(t *testing.T, s *Store, blocks []written, floor int) {
+func requireAgents(t testing.TB, s *Store, blocks []written, floor int) {
 	t.Helper()
 	for agent := uint32(1); agent <= agents; agent++ {
 		all, last := touching(t, blocks, agent)

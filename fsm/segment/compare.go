@@ -112,6 +112,9 @@ func (s *Store) compareNext(after *logging.Tables) error {
 	if err := s.cutRest(after.Position); err != nil {
 		return err
 	}
+	if err := s.recall(after.Tail.Start); err != nil {
+		return err
+	}
 	path := s.dir.path(after.Tail.Start, segmentSuffix)
 	h, err := headOf(path)
 	missing := notExist(err) || errors.Is(err, errTorn)

@@ -63,9 +63,9 @@ func TestDamageIsMarkedAndHealed(t *testing.T) {
 				require.True(t, missing)
 				require.Equal(t, p, now)
 				require.Equal(t, 1, s.Status().Damaged)
-				_, err := s.Serve(entry.Start+1, make([]byte, 10))
+				_, _, err := s.Serve(entry.Start+1, make([]byte, 10))
 				require.ErrorAs(t, err, new(*CorruptError))
-				_, err = s.Serve(entry.End(), make([]byte, 10))
+				_, _, err = s.Serve(entry.End(), make([]byte, 10))
 				require.NoError(t, err)
 				require.NoError(t, s.Close())
 				if what != "last byte" && what != "first block" && what != "length" && what != "sidecar gone" {

@@ -21,7 +21,9 @@ const (
 	gapSuffix     = ".gap"
 	partSuffix    = ".part"
 	badSuffix     = ".bad"
-	tempSuffix    = ".tmp"
+
+	compactedSuffix = ".cmp"
+	tempSuffix      = ".tmp"
 )
 
 // directory is where the files lie.
@@ -58,7 +60,7 @@ func (d directory) remove(drop func(start uint64) bool) (removed int, err error)
 	// The sidecars go first: a marker or index without its segment is harmless,
 	// a segment without its gap marker would claim bytes it does not have. The
 	// gap marker therefore goes after the segment.
-	for _, suffix := range []string{indexSuffix, segmentSuffix, gapSuffix, badSuffix} {
+	for _, suffix := range []string{indexSuffix, compactedSuffix, segmentSuffix, gapSuffix, badSuffix} {
 		starts, err := d.starts(suffix)
 		if err != nil {
 			return removed, err
@@ -138,6 +140,14 @@ func (d directory) replace(path string, content []byte) error {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil
+}
+
+// rename gives a finished temporary file its name, durably.
+func (d directory) rename(temp string, start uint64, suffix string) error {
+	if err := os.Rename(temp, d.path(start, suffix)); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return d.sync()
 }
 
 // sync makes the directory's entries durable.

@@ -17,7 +17,9 @@
 //  4. Before a Raft snapshot's sink is closed: Sync(ctx, position of the captured
 //     tables). No record is ever neither durable nor re-derivable (LO-2).
 //  5. Reset(tables), when a snapshot from the leader replaced the state.
-//  6. Close, after the last Append.
+//  6. Archive, when a snapshot has been taken of, or restored to, a state whose
+//     manifest has archived segments.
+//  7. Close, after the last Append.
 //
 // ReadFrom, BlockAt, AgentBlocks, AgentHistory, Serve, Grown, Status and Sync may
 // be called from any goroutine at any time after step 2. They never wait for an
@@ -106,6 +108,38 @@
 //
 // Reset does not throw away the beginning of a segment that it cannot use as it is:
 // the file becomes the .part file, whose sound beginning need not be fetched.
+//
+// # Archiving
+//
+// A committed event archives sealed segments, as of its Raft index. Archive tells the
+// store, once a Raft snapshot stands behind that, and which blocks may be dropped as
+// of which index; a goroutine does the rest, segment by segment:
+//
+//   - The compacted file (.cmp) is written to a temporary file: the blocks that are
+//     kept, and stubs in the place of the others. It is verified against the
+//     manifest as it is written, fsynced, and renamed. A crash before leaves a
+//     temporary file, which the next start removes.
+//   - The full file is moved to the archive, and both directories are fsynced. On
+//     another file system it is copied there under a temporary name, fsynced, renamed,
+//     and then removed here. A crash leaves it in one place or in both; the step is
+//     done again.
+//
+// A compacted file names the index as of which it is compacted. When the segment is
+// archived again, as of a later one, it is made anew, from the archive's file or from
+// itself: what was dropped once may be dropped for ever, so both give the same bytes.
+// One that came from a peer with stubs has index 0 and is made anew, too.
+//
+// A sealed segment is read from the best file that there is: the full one, here or in
+// the archive, or the compacted one. So the archive may be moved away and put back at
+// any time. Without it, reads of dropped blocks answer *CompactedError, Walk visits
+// their stubs, and Serve gives them to peers.
+//
+// After a restart from a Raft snapshot that is older than the one behind the archive,
+// the log may go on in a segment that was moved: it is moved back.
+//
+// Damage to a file of the archive is found when it is read; the file is put aside
+// there (.bad) and the compacted one read instead. Damage to a compacted file is
+// healed as that of any sealed segment.
 //
 // # What it never does
 //

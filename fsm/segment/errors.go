@@ -28,6 +28,15 @@ func (e *HistoryBehindError) Error() string {
 	return fmt.Sprintf("execution log: history begins at busSeq %d on this node", e.FirstSeq)
 }
 
+// CompactedError answers a read of a block that was archived and whose archive is
+// not here: from busSeq FirstSeq on everything is. The API calls it COMPACTED.
+type CompactedError struct{ FirstSeq uint64 }
+
+// Error implements error.
+func (e *CompactedError) Error() string {
+	return fmt.Sprintf("execution log: archived; everything from busSeq %d on is here", e.FirstSeq)
+}
+
 // AheadError answers a read beyond what has been published here: the next
 // record will be NextSeq.
 type AheadError struct{ NextSeq uint64 }

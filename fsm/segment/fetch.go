@@ -3,11 +3,14 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 )
 
 // Have tells the position up to which the missing piece is here, on disk and
-// sound as far as can be told. The first call for a piece reads what is there.
+// sound as far as can be told: where a block begins. The first call for a piece
+// reads what is there.
 func (s *Store) Have(p Piece) (uint64, error) {
 	s.repair.Lock()
 	defer s.repair.Unlock()
@@ -15,12 +18,23 @@ func (s *Store) Have(p Piece) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := part.forget(); err != nil {
+		s.dropPartial()
+		return 0, err
+	}
 	return part.have(), nil
 }
 
+// ErrArchivedThere answers Accept when the peer has archived a segment that is not
+// archived yet as far as this node has come: wait until it has come further.
+var ErrArchivedThere = errors.New("execution log: the peer has archived this segment, and this node does not know of that yet")
+
+// errEarly is ErrArchivedThere where it is found.
+var errEarly = errors.New("a stub in a segment that is not archived")
+
 // Accept adds a chunk of the missing piece, which begins at the position at; that
-// must be where Have says. What goes beyond the piece is ignored. A chunk that
-// cannot be part of the log is a *CorruptError, and the download begins anew:
+// must be where what was here ends. What goes beyond the piece is ignored. A chunk
+// that cannot be part of the log is a *CorruptError, and the download begins anew:
 // which of the peers that gave its parts was wrong is not known.
 func (s *Store) Accept(p Piece, at uint64, chunk []byte) error {
 	s.repair.Lock()
@@ -32,11 +46,16 @@ func (s *Store) Accept(p Piece, at uint64, chunk []byte) error {
 	if have := part.have(); have != at {
 		return &OffsetError{Have: have}
 	}
-	chunk = chunk[:min(uint64(len(chunk)), p.To-at)]
-	if err := part.take(chunk); err != nil {
-		return s.refuse(part, part.verifier.Point().Position, err)
+	offset := part.fed.offset + uint64(len(part.rest))
+	taken, err := part.take(chunk)
+	switch {
+	case errors.Is(err, errEarly):
+		s.dropPartial()
+		return ErrArchivedThere
+	case err != nil:
+		return s.refuse(part, part.verifier.Point().Position, part.fed.offset, err)
 	}
-	if err := part.write(at, chunk); err != nil {
+	if err := part.write(offset, chunk[:taken]); err != nil {
 		// What has reached the file is found out when it is opened again.
 		s.dropPartial()
 		return err
@@ -54,33 +73,35 @@ func (s *Store) Complete(p Piece) error {
 	if err != nil {
 		return err
 	}
-	if have := part.have(); have != p.To {
-		return &OffsetError{Have: have}
+	if !part.done() {
+		return &OffsetError{Have: part.have()}
 	}
 	if at := part.verifier.Point(); !sameEnd(&at, &g.end) {
-		return s.refuse(part, p.From, errOtherChain)
+		return s.refuse(part, p.From, headerBytes, errOtherChain)
 	}
 	if err := part.sync(); err != nil {
 		// Which pages were lost is not known, and they may look written.
 		return errors.Join(err, s.discardPartial())
 	}
-	if g.whole {
-		err = s.replaceSegment(p)
-	} else {
+	switch {
+	case !g.whole:
 		err = s.fillBeginning(part, &g)
+	case part.fed.stubs > 0:
+		err = s.adoptStubs(part, &g)
+	default:
+		err = s.replaceSegment(p)
 	}
 	if err != nil {
 		return fmt.Errorf("complete segment: %w", err)
 	}
-	s.lowerFloor()
+	s.lowerFloor(&g)
+	s.kickArchiver()
 	return nil
 }
 
 // refuse what was fetched.
-func (s *Store) refuse(part *partial, position uint64, err error) error {
-	refusal := &CorruptError{
-		Position: position, Path: part.path, Offset: offsetIn(part.piece.Start, position), Err: err,
-	}
+func (s *Store) refuse(part *partial, position, offset uint64, err error) error {
+	refusal := &CorruptError{Position: position, Path: part.path, Offset: int64(offset), Err: err}
 	return errors.Join(refusal, s.discardPartial())
 }
 
@@ -110,18 +131,65 @@ func (s *Store) replaceSegment(p Piece) error {
 		return err
 	}
 	// Only now: without its marker, the file before would claim bytes it lacks.
-	for _, suffix := range []string{gapSuffix, badSuffix} {
-		if err := s.dir.removeFile(p.Start, suffix); err != nil {
+	return s.healed(p.Start, compactedSuffix, gapSuffix, badSuffix)
+}
+
+// healed removes what says, or was, that a segment is not as it should be, in order.
+func (s *Store) healed(start uint64, suffixes ...string) error {
+	for _, suffix := range suffixes {
+		if err := s.dir.removeFile(start, suffix); err != nil {
 			return err
 		}
 	}
+	s.exchanged(start)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.epoch++
-	if n := len(s.bad); n > 0 && s.bad[n-1] == p.Start {
-		s.bad = s.bad[:n-1]
-	}
+	s.bad = slices.DeleteFunc(s.bad, func(bad uint64) bool { return bad == start })
 	return nil
+}
+
+// dropRemains removes a full file that is not whole, beside a compacted one; the
+// marker that says so goes last.
+func (s *Store) dropRemains(start uint64) error {
+	if err := s.dir.removeFile(start, segmentSuffix); err != nil {
+		return err
+	}
+	if err := s.dir.sync(); err != nil {
+		return err
+	}
+	return s.dir.removeFile(start, gapSuffix)
+}
+
+// adoptStubs makes the download, in which stubs stand for blocks, the compacted file
+// of its segment. Which blocks are stubs is the peer's doing: the archiver will see
+// to the rest. A crash leaves the download, or a .part file of what is not missing.
+func (s *Store) adoptStubs(part *partial, g *goal) error {
+	s.mu.Lock()
+	entry, ok := sealedAt(s.end.Sealed, part.piece.Start)
+	s.mu.Unlock()
+	if !ok {
+		return ErrNotMissing
+	}
+	entry.ArchivedAt = 0 // as of which index blocks were dropped is not known
+	from := items{
+		scanner:  newScanner(io.NewSectionReader(part.file, headerBytes, int64(part.fed.offset)-headerBytes), scanBuffer),
+		position: g.begin.Position, seq: g.begin.NextSeq, offset: headerBytes,
+	}
+	from.scanner.stubs = true
+	temp, err := s.compact(&from, &entry, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.dir.rename(temp, part.piece.Start, compactedSuffix); err != nil {
+		return err
+	}
+	if err := s.dropRemains(part.piece.Start); err != nil {
+		return err
+	}
+	if err := s.healed(part.piece.Start, badSuffix, indexSuffix); err != nil {
+		return err
+	}
+	return s.discardPartial()
 }
 
 // copyBytes is how much of a download is copied at a time.
@@ -155,10 +223,9 @@ func (s *Store) fillBeginning(part *partial, g *goal) error {
 	s.mu.Lock()
 	for _, segment := range s.live {
 		if segment.start == part.piece.Start {
-			segment.marks = append(part.marks, segment.marks...)
+			segment.marks = append(part.fed.marks, segment.marks...)
 		}
 	}
-	s.floor = g.begin
 	s.mu.Unlock()
 	return s.discardPartial()
 }
@@ -186,12 +253,15 @@ func (s *Store) copyBlocks(to handle, part *partial) error {
 	return nil
 }
 
-// lowerFloor lets readers see what has become whole. Called with repair held, so
-// that no Reset comes between.
-func (s *Store) lowerFloor() {
+// lowerFloor lets readers see what has become whole, when a piece is in its place.
+// Called with repair held, so that no Reset comes between.
+func (s *Store) lowerFloor(g *goal) {
 	s.mu.Lock()
 	sealed, floor := s.end.Sealed, s.floor
 	s.mu.Unlock()
+	if floor.Position > g.begin.Position && floor.Position <= g.end.Position {
+		floor = g.begin
+	}
 	floor = s.floorOf(sealed, floor)
 	s.mu.Lock()
 	defer s.mu.Unlock()

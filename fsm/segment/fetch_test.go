@@ -21,12 +21,13 @@ func fetchMore(peer, s *Store, p Piece, size, chunks int) (whole bool, err error
 	buffer := make([]byte, size)
 	for ; err == nil && at < p.To && chunks > 0; chunks-- {
 		var n int
-		if n, err = peer.Serve(at, buffer); err == nil {
+		var next uint64
+		if n, next, err = peer.Serve(at, buffer); err == nil {
 			err = s.Accept(p, at, buffer[:n])
-			at += min(uint64(n), p.To-at)
+			at = next
 		}
 	}
-	return err == nil && at == p.To, err
+	return err == nil && at >= p.To, err
 }
 
 // fetchOne fetches the missing piece and completes it.
@@ -49,7 +50,7 @@ func fetchAll(t testing.TB, peer, s *Store, size int) (pieces []Piece) {
 		if !missing {
 			return pieces
 		}
-		require.Less(t, len(pieces), 1000)
+		require.Less(t, len(pieces), 1000, "%v is missing again and again: %v", p, s.Status())
 		require.NoError(t, fetchOne(peer, s, p, size))
 		pieces = append(pieces, p)
 	}
@@ -309,9 +310,11 @@ func TestFetchResumes(t *testing.T) {
 			require.NoError(t, err)
 			require.Positive(t, firstAt(blocks, have)+1, "a whole number of blocks")
 			require.LessOrEqual(t, have, had)
-			if what == "nothing" || what == "longer" || what == "torn" {
-				require.Greater(t, have+2000, had)
-				require.Greater(t, have, p.From)
+			switch what {
+			case "nothing", "longer":
+				require.Equal(t, had, have)
+			case "torn":
+				require.Equal(t, blocks[firstAt(blocks, had)-1].before.Position, have)
 			}
 			require.NoError(t, fetchOne(peer, s, p, 100))
 			require.Equal(t, p.From, s.Status().FirstPosition)
@@ -357,7 +360,7 @@ func TestAcceptInOrder(t *testing.T) {
 	s := resetAt(t, scratch(t), blocks, at)
 	p, _ := s.Missing()
 	all := make([]byte, 1<<16)
-	n, err := peer.Serve(p.From, all)
+	n, _, err := peer.Serve(p.From, all)
 	require.NoError(t, err)
 	require.Greater(t, uint64(n), p.To-p.From, "the peer has the whole segment")
 	require.Equal(t, &OffsetError{Have: p.From}, s.Accept(p, p.From+1, all[:10]))
@@ -405,7 +408,7 @@ func TestAcceptRefusesOtherBytes(t *testing.T) {
 func fetchChanged(peer, s *Store, p Piece, size int, victim uint64) error {
 	buffer := make([]byte, size)
 	for at := p.From; at < p.To; {
-		n, err := peer.Serve(at, buffer)
+		n, _, err := peer.Serve(at, buffer)
 		if err != nil {
 			return err
 		}
@@ -463,7 +466,7 @@ func TestCompleteRefusesAnotherEnd(t *testing.T) {
 	s := resetAt(t, scratch(t), blocks, at)
 	for p, missing := s.Missing(); missing; p, missing = s.Missing() {
 		stream := make([]byte, p.To-p.From)
-		n, err := peer.Serve(p.From, stream)
+		n, _, err := peer.Serve(p.From, stream)
 		require.NoError(t, err)
 		require.Len(t, stream, n)
 		last := 0

@@ -119,8 +119,11 @@ func (f *fetcher) fetch(t *rapid.T) {
 
 // spoil a byte or the end of any file: at rest, as disks do.
 func (f *fetcher) spoil(t *rapid.T) {
-	names, err := filepath.Glob(filepath.Join(f.dir, "*"))
+	names, err := filepath.Glob(filepath.Join(f.dir, "*.*"))
 	require.NoError(t, err)
+	archived, err := filepath.Glob(filepath.Join(f.dir, "archive", "*.*"))
+	require.NoError(t, err)
+	names = append(names, archived...)
 	path := rapid.SampledFrom(names).Draw(t, "file")
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)

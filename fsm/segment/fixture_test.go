@@ -2,10 +2,12 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +20,10 @@ import (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(writerEnv); dir != "" {
 		writeUntilKilled(dir)
+		return
+	}
+	if dir := os.Getenv(archiveEnv); dir != "" {
+		archiveUntilKilled(dir)
 		return
 	}
 	if dir := os.Getenv(fetchEnv); dir != "" {
@@ -196,8 +202,8 @@ func copyDir(t testing.TB, from string) string {
 	require.NoError(t, err)
 	for _, name := range names {
 		b, err := os.ReadFile(name)
-		if notExist(err) {
-			continue // a temporary file that was renamed meanwhile
+		if notExist(err) || errors.Is(err, syscall.EISDIR) {
+			continue // a temporary file that was renamed meanwhile, or the archive
 		}
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(to, filepath.Base(name)), b, 0o640))

@@ -152,7 +152,7 @@ func (s *Store) indexSealed() {
 		entry, floor := s.unindexed[0], s.floor.Position
 		s.unindexed = append(s.unindexed[:0], s.unindexed[1:]...)
 		s.mu.Unlock()
-		if _, err := s.indexes.get(s.dir, entry, floor); err != nil {
+		if _, err := s.loadIndex(&entry, floor); err != nil {
 			s.log.Warn("segment not indexed", "segment", entry.Start, "error", err)
 		}
 	}

@@ -2,7 +2,6 @@ package segment
 
 import (
 	"bytes"
-	"encoding/binary"
 	"io"
 	"testing"
 
@@ -35,27 +34,6 @@ func FuzzGap(f *testing.F) {
 	})
 }
 
-// A sidecar with a right checksum and any content costs no more than its length
-// and leads nowhere outside.
-func FuzzIndex(f *testing.F) {
-	blocks := history(251, small, 30)
-	dir := directory(logOf(f, blocks))
-	b, err := buildIndex(dir, &blocks[29].after.Sealed[0], 0)
-	require.NoError(f, err)
-	f.Add(b, uint32(3), uint64(7))
-	f.Fuzz(func(t *testing.T, b []byte, agent uint32, seq uint64) {
-		if len(b) >= indexFixedBytes {
-			copy(b, indexMagic)
-			binary.LittleEndian.PutUint32(b[offsetVersion:], fileVersion)
-			sealHeader(b)
-		}
-		if x, ok := parseIndex(b); ok {
-			require.LessOrEqual(t, len(x.positions(agent)), len(b))
-			x.seek(seq)
-		}
-	})
-}
-
 // What arrives from a peer is taken the same way wherever it is cut, and only as
 // far as it is a log.
 func FuzzAccept(f *testing.F) {
@@ -64,32 +42,46 @@ func FuzzAccept(f *testing.F) {
 	for i := range blocks {
 		stream = append(stream, blocks[i].raw...)
 	}
-	f.Add(stream, 100)
-	f.Add(stream[:len(stream)-3], 1)
-	f.Fuzz(func(t *testing.T, b []byte, cut int) {
+	first, err := logging.Decode(blocks[0].raw)
+	require.NoError(f, err)
+	stub := logging.StubOf(&first)
+	f.Add(stream, 100, false)
+	f.Add(stream[:len(stream)-3], 1, false)
+	f.Add(append(stub.AppendTo(nil), stream[len(first.Raw):]...), 7, true)
+	f.Fuzz(func(t *testing.T, b []byte, cut int, archived bool) {
 		if cut < 1 {
 			return
 		}
-		begin := logging.Genesis("default").Point
-		whole := &partial{piece: Piece{To: uint64(len(b))}, verifier: logging.NewVerifier(begin)}
-		pieces := &partial{piece: Piece{To: uint64(len(b))}, verifier: logging.NewVerifier(begin)}
-		wholeErr := whole.take(b)
+		begin := func() *partial {
+			return &partial{
+				piece: Piece{To: 1 << 40}, archived: archived,
+				verifier: logging.NewVerifier(logging.Genesis("default").Point), fed: fed{offset: headerBytes},
+			}
+		}
+		whole, pieces := begin(), begin()
+		taken, wholeErr := whole.take(b)
+		sum := 0
 		var piecesErr error
-		for rest := b; len(rest) > 0 && piecesErr == nil; {
+		for rest := b; len(rest) > 0 && piecesErr == nil && !pieces.done(); {
 			n := min(cut, len(rest))
-			piecesErr = pieces.take(rest[:n])
+			var some int
+			some, piecesErr = pieces.take(rest[:n])
+			sum += some
 			rest = rest[n:]
 		}
 		require.Equal(t, wholeErr, piecesErr)
 		require.Equal(t, whole.verifier.Point(), pieces.verifier.Point())
+		require.Equal(t, whole.fed, pieces.fed)
 		if wholeErr == nil {
 			require.Equal(t, whole.rest, append([]byte(nil), pieces.rest...))
-			require.Equal(t, uint64(len(b)), pieces.have())
+			require.Equal(t, taken, sum)
+			require.Equal(t, uint64(headerBytes+taken), whole.fed.offset+uint64(len(whole.rest)))
 		}
 		// And as the file's reader does.
-		verifier := logging.NewVerifier(begin)
-		_, err := feedFile(bytes.NewReader(append(make([]byte, headerBytes), b...)), 0, int64(headerBytes+len(b)), verifier, uint64(len(b)))
+		verifier := logging.NewVerifier(logging.Genesis("default").Point)
+		done, err := feedFile(bytes.NewReader(append(make([]byte, headerBytes), b...)), headerBytes, int64(headerBytes+len(b)), verifier, 1<<40, archived)
 		require.Equal(t, whole.verifier.Point(), verifier.Point())
+		require.Equal(t, whole.fed, done)
 		if wholeErr == nil && len(whole.rest) > 0 {
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		}

@@ -81,11 +81,7 @@ func (d directory) readGap(start uint64) (gap, error) {
 		return gap{}, err
 	}
 	g, err := parseGap(b)
-	var version *VersionError
-	if errors.As(err, &version) {
-		version.Path = path
-	}
-	return g, err
+	return g, named(err, path)
 }
 
 // beginningOf is the point at which a segment begins.

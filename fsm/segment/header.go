@@ -76,12 +76,27 @@ func (h *head) append(dst []byte) []byte {
 	dst = append(dst, segmentMagic...)
 	dst = append(dst, 0, 0, 0, 0)
 	dst = binary.LittleEndian.AppendUint32(dst, fileVersion)
+	dst = h.appendFields(dst)
+	binary.LittleEndian.PutUint32(dst[base+offsetCRC:], crc32.Checksum(dst[base+offsetVersion:], castagnoli))
+	return dst
+}
+
+// appendFields writes what says whose a file is and where it begins.
+func (h *head) appendFields(dst []byte) []byte {
 	dst = append(dst, h.owner[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, h.start)
 	dst = binary.LittleEndian.AppendUint64(dst, h.firstSeq)
-	dst = append(dst, h.chainIn[:]...)
-	binary.LittleEndian.PutUint32(dst[base+offsetCRC:], crc32.Checksum(dst[base+offsetVersion:], castagnoli))
-	return dst
+	return append(dst, h.chainIn[:]...)
+}
+
+// headFields reads what appendFields wrote, in a checked header.
+func headFields(b []byte) head {
+	return head{
+		owner:    [32]byte(b[offsetOwner:]),
+		start:    binary.LittleEndian.Uint64(b[offsetStart:]),
+		firstSeq: binary.LittleEndian.Uint64(b[offsetSeq:]),
+		chainIn:  [logging.HashBytes]byte(b[offsetChain:]),
+	}
 }
 
 // parseHead reads a header. It answers errTorn for what is no header, and a
@@ -97,29 +112,37 @@ func parseHead(b []byte) (head, error) {
 	if v := binary.LittleEndian.Uint32(b[offsetVersion:]); v != fileVersion {
 		return head{}, &VersionError{Version: v}
 	}
-	return head{
-		owner:    [32]byte(b[offsetOwner:]),
-		start:    binary.LittleEndian.Uint64(b[offsetStart:]),
-		firstSeq: binary.LittleEndian.Uint64(b[offsetSeq:]),
-		chainIn:  [logging.HashBytes]byte(b[offsetChain:]),
-	}, nil
+	return headFields(b), nil
 }
 
 // readHead reads the header of an open segment file, naming the file in the
 // error of another version.
 func readHead(f io.ReaderAt, path string) (head, error) {
 	var b [headerBytes]byte
-	n, err := f.ReadAt(b[:], 0)
-	if n < headerBytes {
-		if err != nil && !isEnd(err) {
-			return head{}, err
-		}
-		return head{}, errTorn
+	if err := readStart(f, b[:]); err != nil {
+		return head{}, err
 	}
 	h, err := parseHead(b[:])
+	return h, named(err, path)
+}
+
+// readStart reads a file's first bytes; errTorn when there are not so many.
+func readStart(f io.ReaderAt, b []byte) error {
+	n, err := f.ReadAt(b, 0)
+	switch {
+	case n == len(b):
+		return nil
+	case err != nil && !isEnd(err):
+		return err
+	}
+	return errTorn
+}
+
+// named puts the file's name into the error of another version.
+func named(err error, path string) error {
 	var version *VersionError
 	if errors.As(err, &version) {
 		version.Path = path
 	}
-	return h, err
+	return err
 }

@@ -22,18 +22,21 @@ import (
 //	    72      4  number of marks
 //	    76      4  number of agents
 //	    80      4  number of nodes
-//	    84   16 *  marks, ascending: busSeq, position; every 64 KiB or so
+//	    84      4  checksum in the header of the compacted segment that the
+//	               index is of; 0 for a full one
+//	    88   24 *  marks, ascending: busSeq, position, offset in the file; every
+//	               64 KiB of the file or so
 //	     …   32 *  nodes of the tree over the log's blocks: the largest perfect
 //	               trees of at most 1,024 leaves that lie within the segment, in
 //	               order; none when the segment is not whole
-//	     …   12 *  agents, ascending: number, count of blocks, where in the
+//	     …   12 *  agents, ascending: number, count of its blocks here, where in the
 //	               offset list its part begins (bytes from the list's start)
 //	     …      …  offset list: for each agent the offsets of its blocks from the
 //	               segment's start, ascending, as uvarint differences
 const (
 	indexMagic      = "OMNIIDX\n"
-	indexFixedBytes = 84
-	markBytes       = 16
+	indexFixedBytes = 88
+	markBytes       = 24
 	agentBytes      = 12
 )
 
@@ -41,6 +44,7 @@ const (
 type index struct {
 	start, from, size uint64
 	chainOut          [logging.HashBytes]byte
+	of                uint32 // the compacted file's checksum
 	marks             []byte
 	nodes             []byte
 	agents            []byte
@@ -59,6 +63,7 @@ func parseIndex(b []byte) (*index, bool) {
 		from:     binary.LittleEndian.Uint64(b[24:]),
 		size:     binary.LittleEndian.Uint64(b[32:]),
 		chainOut: [logging.HashBytes]byte(b[40:]),
+		of:       binary.LittleEndian.Uint32(b[84:]),
 	}
 	marks := uint64(binary.LittleEndian.Uint32(b[72:])) * markBytes
 	agents := uint64(binary.LittleEndian.Uint32(b[76:])) * agentBytes
@@ -74,17 +79,28 @@ func parseIndex(b []byte) (*index, bool) {
 }
 
 // belongs tells whether the index is that of the segment, whole or from a
-// position on.
-func (x *index) belongs(entry *logging.Segment, from uint64) bool {
-	return x.start == entry.Start && x.size == entry.Bytes && x.chainOut == entry.ChainOut && x.from == from
+// position on, in the compacted file of that checksum (0: in the full one).
+func (x *index) belongs(entry *logging.Segment, from uint64, of uint32) bool {
+	return x.start == entry.Start && x.size == entry.Bytes && x.chainOut == entry.ChainOut && x.from == from && x.of == of
 }
 
 // seek gives the position of the last marked block that begins at or before
 // seq; the first block when there is none.
-func (x *index) seek(seq uint64) uint64 {
-	n := len(x.marks) / markBytes
-	i := sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint64(x.marks[i*markBytes:]) > seq })
-	return binary.LittleEndian.Uint64(x.marks[max(i-1, 0)*markBytes+8:])
+func (x *index) seek(seq uint64) uint64 { return x.markBefore(0, seq).position }
+
+// markAt gives the last mark at or before a position; the first when there is none.
+func (x *index) markAt(position uint64) mark { return x.markBefore(8, position) }
+
+// markBefore gives the last mark whose field at that offset is not above n.
+func (x *index) markBefore(field int, n uint64) mark {
+	count := len(x.marks) / markBytes
+	i := sort.Search(count, func(i int) bool { return binary.LittleEndian.Uint64(x.marks[i*markBytes+field:]) > n })
+	b := x.marks[max(i-1, 0)*markBytes:]
+	return mark{
+		seq:      binary.LittleEndian.Uint64(b),
+		position: binary.LittleEndian.Uint64(b[8:]),
+		offset:   binary.LittleEndian.Uint64(b[16:]),
+	}
 }
 
 // positions of the blocks that touch an agent, ascending.

@@ -33,7 +33,7 @@ func TestSealingWritesSidecars(t *testing.T) {
 	for i := range sealed {
 		x, ok := parseIndex(first[name(sealed[i].Start, indexSuffix)])
 		require.True(t, ok)
-		require.True(t, x.belongs(&sealed[i], sealed[i].Start))
+		require.True(t, x.belongs(&sealed[i], sealed[i].Start, 0))
 		for agent := uint32(0); agent <= agents+1; agent++ {
 			all, _ := touching(t, blocks, agent)
 			var want []uint64
@@ -106,17 +106,26 @@ func TestSidecarRebuilt(t *testing.T) {
 	check(t, want[name(at.Sealed[2].Start, indexSuffix)], true)
 }
 
+// buildFrom builds the index of a full segment.
+func buildFrom(t testing.TB, dir directory, entry *logging.Segment) ([]byte, error) {
+	src, err := openForReading(dir.path(entry.Start, segmentSuffix), entry.Start)
+	require.NoError(t, err)
+	defer src.close()
+	return buildIndex(src, entry, entry.Start)
+}
+
 // A sidecar belongs to one segment, one content of it, and one beginning.
 func TestSidecarBelongs(t *testing.T) {
 	blocks := history(56, small, 60)
 	dir := directory(logOf(t, blocks))
 	entry := blocks[59].after.Sealed[1]
-	b, err := buildIndex(dir, &entry, entry.Start)
+	b, err := buildFrom(t, dir, &entry)
 	require.NoError(t, err)
 	x, ok := parseIndex(b)
 	require.True(t, ok)
-	assert.True(t, x.belongs(&entry, entry.Start))
-	assert.False(t, x.belongs(&entry, entry.Start+1))
+	assert.True(t, x.belongs(&entry, entry.Start, 0))
+	assert.False(t, x.belongs(&entry, entry.Start+1, 0))
+	assert.False(t, x.belongs(&entry, entry.Start, 5))
 	for _, change := range []func(e *logging.Segment){
 		func(e *logging.Segment) { e.Start++ },
 		func(e *logging.Segment) { e.Bytes++ },
@@ -124,12 +133,12 @@ func TestSidecarBelongs(t *testing.T) {
 	} {
 		other := entry
 		change(&other)
-		assert.False(t, x.belongs(&other, entry.Start))
+		assert.False(t, x.belongs(&other, entry.Start, 0))
 	}
 	// A sound segment that is not the one in the manifest has no index.
 	entry.ChainOut[0] ^= 1
-	_, err = buildIndex(dir, &entry, entry.Start)
-	assert.Equal(t, dir.corrupt(entry.Start, entry.Start, errOtherChain), err)
+	_, err = buildFrom(t, dir, &entry)
+	assert.Equal(t, &CorruptError{Position: entry.Start, Path: dir.path(entry.Start, segmentSuffix), Err: errOtherChain}, err)
 }
 
 // Marks are set at the first block and then every 64 KiB, and lead to a block at
@@ -165,7 +174,7 @@ func FuzzParseIndex(f *testing.F) {
 	require.NoError(f, s.Close())
 	for i := range blocks[29].after.Sealed {
 		entry := blocks[29].after.Sealed[i]
-		b, err := buildIndex(directory(dir), &entry, entry.Start)
+		b, err := buildFrom(f, directory(dir), &entry)
 		require.NoError(f, err)
 		f.Add(b)
 	}
@@ -193,12 +202,12 @@ func TestIndexCacheIsBounded(t *testing.T) {
 	require.Greater(t, len(at.Sealed), 2*maxIndexes)
 	s := openAt(t, logOf(t, blocks), at)
 	for i := range at.Sealed {
-		_, err := s.indexes.get(s.dir, at.Sealed[i], 0)
+		_, err := s.loadIndex(&at.Sealed[i], 0)
 		require.NoError(t, err)
 	}
 	assert.Len(t, s.indexes.recent, maxIndexes)
 	oldest := at.Sealed[len(at.Sealed)-maxIndexes]
-	x, err := s.indexes.get(s.dir, oldest, 0)
+	x, err := s.loadIndex(&oldest, 0)
 	require.NoError(t, err)
 	assert.Same(t, x, s.indexes.recent[0])
 	starts := map[uint64]bool{}

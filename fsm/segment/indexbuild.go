@@ -5,73 +5,72 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
-	"os"
 	"slices"
+	"syscall"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
 
-// buildIndex reads a sealed segment from the position from on and gives the
-// bytes of its sidecar. A damaged segment is a *CorruptError.
-func buildIndex(d directory, entry *logging.Segment, from uint64) ([]byte, error) {
+// buildIndex reads a sealed segment from the position from on, which for a compacted
+// file is its start, and gives the bytes of its sidecar. A damaged one is a
+// *CorruptError.
+func buildIndex(src *segmentFile, entry *logging.Segment, from uint64) ([]byte, error) {
 	if from >= entry.End() {
-		return nil, d.corrupt(entry.Start, entry.Start, errNoBlock)
+		return nil, src.corrupt(entry.Start, 0, errNoBlock)
 	}
-	f, err := os.Open(d.path(entry.Start, segmentSuffix))
-	if notExist(err) {
-		return nil, d.corrupt(entry.Start, from, errNoFile)
+	begin := mark{position: from, offset: src.offset(from)}
+	if from == entry.Start {
+		begin = src.begin(entry)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("index segment: %w", err)
-	}
-	defer f.Close()
-	section := io.NewSectionReader(f, offsetIn(entry.Start, from), int64(entry.End()-from))
-	scanner := NewScanner(section)
-	var marks []mark
-	var nodes []byte
+	file := itemsIn(src.file, src.size, begin, src.compacted(), scanBuffer)
 	var digests []hash
 	var touches []uint64 // agent << 32 | offset; offsets fit: MaxSegmentBytes
-	position, chain := from, [logging.HashBytes]byte{}
-	for position < entry.End() {
-		raw, err := scanner.Next()
-		var block logging.Block
-		if err == nil {
-			block, err = logging.Decode(raw)
-		}
-		var malformed *logging.DecodeError
-		if err != nil && (isEnd(err) || errors.As(err, &malformed)) {
-			return nil, d.corrupt(entry.Start, position, err)
-		}
-		if err != nil {
+	var marks []mark
+	chain := entry.ChainIn
+	for file.position < entry.End() {
+		here := file.mark()
+		i, err := file.next()
+		switch {
+		case err != nil && (contentual(err) || errors.Is(err, syscall.EIO)):
+			return nil, src.corrupt(here.position, here.offset, err)
+		case err != nil:
 			return nil, fmt.Errorf("index segment: %w", err)
 		}
-		marks = noteMark(marks, position, block.FirstSeq)
-		for i := range block.Touched() {
-			agent, _ := block.TouchedAt(i)
-			touches = append(touches, uint64(agent)<<32|(position-entry.Start))
+		here.seq = i.FirstSeq
+		marks = noteMark(marks, here)
+		if !i.Archived() {
+			chain = i.Block.PrevChain
+			touches = appendTouches(touches, &i.Block, here.position-entry.Start)
 		}
-		digests = append(digests, block.Digest())
-		position += uint64(len(raw))
-		if position == entry.End() {
-			chain = block.Chain()
-		}
+		digest := i.Digest()
+		chain = logging.ChainAfter(chain, digest)
+		digests = append(digests, digest)
 	}
-	if chain != entry.ChainOut {
-		return nil, d.corrupt(entry.Start, entry.Start, errOtherChain)
+	if file.position != entry.End() || chain != entry.ChainOut {
+		return nil, src.corrupt(entry.Start, 0, errOtherChain)
 	}
 	slices.Sort(touches)
+	var nodes []byte
 	if from == entry.Start {
 		nodes = appendNodes(nil, entry.FirstLeaf, digests)
 	}
-	return appendIndex(nil, entry, from, marks, nodes, touches), nil
+	return appendIndex(nil, entry, from, src.checksum(), marks, nodes, touches), nil
+}
+
+// appendTouches notes the agents that a block at an offset of the segment touches.
+func appendTouches(touches []uint64, b *logging.Block, offset uint64) []uint64 {
+	for i := range b.Touched() {
+		agent, _ := b.TouchedAt(i)
+		touches = append(touches, uint64(agent)<<32|offset)
+	}
+	return touches
 }
 
 // errOtherChain: a segment file that is sound, but not the one in the manifest.
 var errOtherChain = errors.New("segment does not end in the manifest's chain value")
 
 // appendIndex writes a sidecar. touches are sorted.
-func appendIndex(dst []byte, entry *logging.Segment, from uint64, marks []mark, nodes []byte, touches []uint64) []byte {
+func appendIndex(dst []byte, entry *logging.Segment, from uint64, of uint32, marks []mark, nodes []byte, touches []uint64) []byte {
 	agents, offsets := postings(touches)
 	dst = append(dst, indexMagic...)
 	dst = append(dst, 0, 0, 0, 0)
@@ -83,9 +82,11 @@ func appendIndex(dst []byte, entry *logging.Segment, from uint64, marks []mark, 
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(marks)))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(agents)/agentBytes))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(nodes)/logging.HashBytes))
+	dst = binary.LittleEndian.AppendUint32(dst, of)
 	for _, m := range marks {
 		dst = binary.LittleEndian.AppendUint64(dst, m.seq)
 		dst = binary.LittleEndian.AppendUint64(dst, m.position)
+		dst = binary.LittleEndian.AppendUint64(dst, m.offset)
 	}
 	dst = append(append(append(dst, nodes...), agents...), offsets...)
 	binary.LittleEndian.PutUint32(dst[offsetCRC:], crc32.Checksum(dst[offsetVersion:], castagnoli))

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -20,20 +21,20 @@ type indexes struct {
 	recent []*index   // the last used one first
 }
 
-// get gives the index of a sealed segment whose file is complete. What lies
+// get gives the index of a sealed segment for the file it is read from. What lies
 // before the position floor is not here and not in the index.
-func (c *indexes) get(d directory, entry logging.Segment, floor uint64) (*index, error) {
+func (c *indexes) get(d directory, src *segmentFile, entry *logging.Segment, floor uint64) (*index, error) {
 	from := max(entry.Start, floor)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, x := range c.recent {
-		if x.belongs(&entry, from) {
+		if x.belongs(entry, from, src.checksum()) {
 			copy(c.recent[1:i+1], c.recent[:i])
 			c.recent[0] = x
 			return x, nil
 		}
 	}
-	x, err := c.load(d, &entry, from)
+	x, err := c.load(d, src, entry, from)
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +48,14 @@ func (c *indexes) get(d directory, entry logging.Segment, floor uint64) (*index,
 
 // load reads the sidecar of a segment, or builds it when it is not there or not
 // what it should be.
-func (c *indexes) load(d directory, entry *logging.Segment, from uint64) (*index, error) {
+func (c *indexes) load(d directory, src *segmentFile, entry *logging.Segment, from uint64) (*index, error) {
 	path := d.path(entry.Start, indexSuffix)
 	if b, err := os.ReadFile(path); err == nil {
-		if x, ok := parseIndex(b); ok && x.belongs(entry, from) {
+		if x, ok := parseIndex(b); ok && x.belongs(entry, from, src.checksum()) {
 			return x, nil
 		}
 	}
-	b, err := buildIndex(d, entry, from)
+	b, err := buildIndex(src, entry, from)
 	if err != nil {
 		return nil, err
 	}
@@ -67,4 +68,11 @@ func (c *indexes) load(d directory, entry *logging.Segment, from uint64) (*index
 		panic("segment: an index that was just built does not parse")
 	}
 	return x, nil
+}
+
+// forget the indexes of a segment whose file was exchanged.
+func (c *indexes) forget(start uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recent = slices.DeleteFunc(c.recent, func(x *index) bool { return x.start == start })
 }

@@ -6,10 +6,11 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
 
-// mark is where a block begins and its first busSeq.
-type mark struct{ seq, position uint64 }
+// mark is where a block begins, in the log and in the segment's file, and its first
+// busSeq.
+type mark struct{ seq, position, offset uint64 }
 
-// markEvery is the distance in bytes between two marks.
+// markEvery is the distance in bytes of the file between two marks.
 const markEvery = 64 << 10
 
 // live is a segment that is not fully on disk yet: the tail, and before it
@@ -25,14 +26,14 @@ func newLive(h logging.Head) *live { return &live{start: h.Start, firstSeq: h.Fi
 
 // note a block of the segment, in order.
 func (l *live) note(position, seq uint64) {
-	l.marks = noteMark(l.marks, position, seq)
+	l.marks = noteMark(l.marks, mark{seq: seq, position: position, offset: uint64(offsetIn(l.start, position))})
 }
 
-func noteMark(marks []mark, position, seq uint64) []mark {
-	if n := len(marks); n > 0 && position-marks[n-1].position < markEvery {
+func noteMark(marks []mark, m mark) []mark {
+	if n := len(marks); n > 0 && m.offset-marks[n-1].offset < markEvery {
 		return marks
 	}
-	return append(marks, mark{seq: seq, position: position})
+	return append(marks, m)
 }
 
 // seek gives the position of the last marked block that begins at or before

@@ -30,6 +30,14 @@ type Options struct {
 	// chunks of 256 KiB.
 	BufferBytes int
 
+	// ArchiveDir is where full files of archived segments are moved; it may be on
+	// another file system. Empty is "archive" in the log's directory.
+	ArchiveDir string
+
+	// ArchiveBytes bounds the archive: beyond it, the oldest files are removed. 0
+	// is no bound.
+	ArchiveBytes uint64
+
 	// Logger is told about repairs; nil is silence. It must not block.
 	Logger hclog.Logger
 }

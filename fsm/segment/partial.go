@@ -8,18 +8,19 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
 
-// partial is a piece on its way here. Its file is named .part and is laid out as
-// the segment file is: the header, then blocks from the segment's start. What the
-// verifier has passed is sound by itself; that it is the right history only the
-// piece's end can tell. Guarded by Store.repair.
+// partial is a piece on its way here. Its file is named .part and begins as the
+// segment file does: the header, then what the segment holds from its start, stubs
+// among it when it is archived. What the verifier has passed is sound by itself; that
+// it is the right history only the piece's end can tell. Guarded by Store.repair.
 type partial struct {
 	piece    Piece
 	path     string
 	file     handle
+	archived bool // stubs may stand for blocks
 	verifier *logging.Verifier
-	rest     []byte // what arrived after the verifier's point: less than one block
-	marks    []mark
-	unsynced int // bytes written since the last fsync
+	fed      fed    // by the verifier
+	rest     []byte // what arrived after that: less than one block
+	unsynced int    // bytes written since the last fsync
 }
 
 // partSyncBytes is how much of a download may wait for an fsync: many small ones
@@ -32,62 +33,89 @@ var errCrosses = errors.New("block goes beyond the end of the piece")
 // have is the position up to which the piece is here.
 func (p *partial) have() uint64 { return p.verifier.Point().Position + uint64(len(p.rest)) }
 
-// take verifies what comes next.
-func (p *partial) take(chunk []byte) error {
-	for len(chunk) > 0 {
+// done tells whether all of the piece is here.
+func (p *partial) done() bool { return p.verifier.Point().Position == p.piece.To }
+
+// forget a block of which only the beginning has arrived: another peer may give its
+// stub instead.
+func (p *partial) forget() error {
+	if len(p.rest) == 0 {
+		return nil
+	}
+	p.rest = p.rest[:0]
+	if err := p.file.Truncate(int64(p.fed.offset)); err != nil {
+		return fmt.Errorf("truncate %s: %w", p.path, err)
+	}
+	return nil
+}
+
+// take verifies what comes next, up to the end of the piece, and tells how many
+// bytes that are.
+func (p *partial) take(chunk []byte) (taken int, err error) {
+	for taken < len(chunk) && !p.done() {
 		if len(p.rest) == 0 {
-			fed, err := p.feed(chunk)
-			p.rest = append(p.rest, chunk[fed:]...) // at most one block
-			return err
+			fed, err := p.feed(chunk[taken:])
+			if taken += fed; err != nil || p.done() {
+				return taken, err
+			}
+			p.rest = append(p.rest, chunk[taken:]...) // less than one block
+			return len(chunk), nil
 		}
 		// A block that began in an earlier chunk: first its length, then all of it.
 		want := logging.LengthBytes
 		if len(p.rest) >= want {
-			length, err := logging.BlockLen(p.rest)
+			length, _, err := logging.ItemLen(p.rest)
 			if err != nil {
-				return err
+				return taken, err
 			}
 			want = int(length)
 		}
-		n := min(want-len(p.rest), len(chunk))
-		p.rest, chunk = append(p.rest, chunk[:n]...), chunk[n:]
+		n := min(want-len(p.rest), len(chunk)-taken)
+		p.rest = append(p.rest, chunk[taken:taken+n]...)
+		taken += n
 		fed, err := p.feed(p.rest)
 		if err != nil {
-			return err
+			return taken, err
 		}
 		if fed > 0 {
 			p.rest = p.rest[:0]
 		}
 	}
-	return nil
+	return taken, nil
 }
 
-// feed gives the verifier the whole blocks at the front of b, and tells how many
-// bytes they are.
+// feed gives the verifier the whole blocks and stubs at the front of b, up to the end
+// of the piece, and tells how many bytes they are.
 func (p *partial) feed(b []byte) (fed int, err error) {
-	for len(b)-fed >= logging.LengthBytes {
+	for len(b)-fed >= logging.LengthBytes && !p.done() {
 		at := p.verifier.Point()
-		length, err := logging.BlockLen(b[fed:])
+		length, stub, err := logging.ItemLen(b[fed:])
 		switch {
 		case err != nil:
 			return fed, err
-		case at.Position+uint64(length) > p.piece.To:
+		case stub && !p.archived:
+			return fed, errEarly
+		case !stub && at.Position+uint64(length) > p.piece.To:
 			return fed, errCrosses
 		case uint64(len(b)-fed) < uint64(length):
 			return fed, nil
 		}
-		if err := p.verifier.Feed(b[fed : fed+int(length)]); err != nil {
+		if err := feedRaw(p.verifier, b[fed:fed+int(length)], &p.fed.stubs); err != nil {
 			return fed, err
 		}
-		p.marks = noteMark(p.marks, at.Position, at.NextSeq)
+		if p.verifier.Point().Position > p.piece.To {
+			return fed, errCrosses
+		}
+		p.fed.marks = noteMark(p.fed.marks, mark{seq: at.NextSeq, position: at.Position, offset: p.fed.offset})
+		p.fed.offset += uint64(length)
 		fed += int(length)
 	}
 	return fed, nil
 }
 
-// write a chunk that was taken to the file, where the piece had come to.
-func (p *partial) write(at uint64, chunk []byte) error {
-	if _, err := p.file.WriteAt(chunk, offsetIn(p.piece.Start, at)); err != nil {
+// write a chunk that was taken to the file, at the offset that it begins at.
+func (p *partial) write(offset uint64, chunk []byte) error {
+	if _, err := p.file.WriteAt(chunk, int64(offset)); err != nil {
 		return fmt.Errorf("write %s: %w", p.path, err)
 	}
 	if p.unsynced += len(chunk); p.unsynced < partSyncBytes {
@@ -113,7 +141,7 @@ func (s *Store) openPartial(p Piece, g *goal) (*partial, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open partial segment: %w", err)
 	}
-	part := &partial{piece: p, path: path, file: file, verifier: logging.NewVerifier(g.begin)}
+	part := &partial{piece: p, path: path, file: file, archived: g.archived}
 	if err := s.readPartial(part, g); err != nil {
 		return nil, errors.Join(fmt.Errorf("open partial segment: %w", err), file.Close())
 	}
@@ -134,21 +162,20 @@ func (s *Store) readPartial(part *partial, g *goal) error {
 		}
 		return s.beginPartial(part, g)
 	}
-	marks, err := feedFile(part.file, part.piece.Start, size, part.verifier, part.piece.To)
+	verifier := logging.NewVerifier(g.begin)
+	part.fed, err = feedFile(part.file, headerBytes, size, verifier, part.piece.To, g.archived)
 	if err != nil && !contentual(err) {
 		return err
 	}
-	at := part.verifier.Point()
+	at := verifier.Point()
 	if at.Position > part.piece.To {
 		// Its blocks are not the piece's: they end elsewhere.
-		part.verifier = logging.NewVerifier(g.begin)
 		return s.beginPartial(part, g)
 	}
-	part.marks = marks
 	part.verifier = logging.NewVerifier(at) // a verifier that found something takes no more
-	if cut := size - offsetIn(part.piece.Start, at.Position); cut > 0 {
+	if cut := size - int64(part.fed.offset); cut > 0 {
 		s.log.Info("cut a partial segment", "file", part.path, "bytes", cut, "because", err)
-		return part.file.Truncate(offsetIn(part.piece.Start, at.Position))
+		return part.file.Truncate(int64(part.fed.offset))
 	}
 	return nil
 }
@@ -158,6 +185,7 @@ func (s *Store) beginPartial(part *partial, g *goal) error {
 	if err := part.file.Truncate(0); err != nil {
 		return err
 	}
+	part.verifier, part.fed = logging.NewVerifier(g.begin), fed{offset: headerBytes}
 	header := headerOf(s.options.Owner, g.head)
 	_, err := part.file.WriteAt(header.append(nil), 0)
 	return err

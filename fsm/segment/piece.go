@@ -1,18 +1,15 @@
 package segment
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"sort"
-	"syscall"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
 
-// Piece is a part of the log that is not here: the bytes from position From to
-// before To, in the segment that begins at Start. It is either a whole sealed
-// segment, or the beginning of a segment whose end is here.
+// Piece is a part of the log that is not here: positions From to before To, in the
+// segment that begins at Start. It is either a whole sealed segment, or the beginning
+// of a segment whose end is here.
 type Piece struct{ Start, From, To uint64 }
 
 // Missing gives the newest piece of history that is not here, or that was found
@@ -20,9 +17,10 @@ type Piece struct{ Start, From, To uint64 }
 // reaches further back with every piece. It knows nothing before Resume or Reset
 // (Status tells), and says false then.
 //
-// To fetch a piece: ask Have how far it has come, hand over what follows with
-// Accept, as any peer's Serve gives it, until Have is the piece's end, then
-// Complete. A piece may be fetched from several peers by turns and over restarts.
+// To fetch a piece from a peer: ask Have how far it has come, hand over with Accept
+// what the peer's Serve gives from there on, chunk by chunk, until the piece's end,
+// then Complete. Another peer is begun with Have again: it may hold as stubs what
+// the one before held as blocks. A piece may be fetched over restarts.
 func (s *Store) Missing() (Piece, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +36,10 @@ func (s *Store) missing() (Piece, bool) {
 	if end := s.floor.Position; end > 0 {
 		start := s.end.Tail.Start
 		if end <= start {
-			start = sealedAround(s.end.Sealed, end-1).Start
+			entry := sealedAround(s.end.Sealed, end-1)
+			if start = entry.Start; entry.ArchivedAt != 0 {
+				end = entry.End() // others may have no more than stubs of its beginning
+			}
 		}
 		below = Piece{Start: start, From: start, To: end}
 	}
@@ -55,7 +56,9 @@ type goal struct {
 	head  logging.Head
 	begin logging.Point
 	end   logging.Point
-	whole bool
+
+	whole    bool
+	archived bool // stubs may stand for blocks
 }
 
 // goalOf a piece; ErrNotMissing when it is not the missing one.
@@ -75,7 +78,7 @@ func (s *Store) goalOf(p Piece) (goal, error) {
 	if entry, sealed := sealedAt(s.end.Sealed, p.Start); sealed {
 		g.head = headOfSegment(&entry)
 		if p.To == entry.End() {
-			g.end, g.whole = endOf(&entry), true
+			g.end, g.whole, g.archived = endOf(&entry), true, entry.ArchivedAt != 0
 		}
 	}
 	g.begin = beginningOf(g.head)
@@ -112,56 +115,6 @@ func (s *Store) sweep(t *logging.Tables, floor *logging.Point) (bad []uint64, er
 		}
 	}
 	return bad, nil
-}
-
-// damaged is told that a sealed segment held something wrong when it was read in
-// an epoch. If that is so, the segment is marked, for Missing to name it. What
-// can still be read of it stays readable.
-func (s *Store) damaged(start, epoch uint64) {
-	s.repair.Lock()
-	defer s.repair.Unlock()
-	entry, suspect := s.suspect(start, epoch)
-	if !suspect {
-		return
-	}
-	// The file judges, not whoever asked: a position may have been wrong.
-	err := s.verifySealed(&entry)
-	if !isCorrupt(err) && !errors.Is(err, syscall.EIO) {
-		return
-	}
-	s.log.Error("a sealed segment is damaged and has to be fetched again", "segment", start, "error", err)
-	reason := fmt.Sprintf("%v\n", err)
-	if err := s.dir.replace(s.dir.path(start, badSuffix), []byte(reason)); err != nil {
-		s.log.Warn("damaged segment not marked on disk", "segment", start, "error", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, _ := slices.BinarySearch(s.bad, start)
-	s.bad = slices.Insert(s.bad, at, start)
-}
-
-// suspect gives the manifest entry of a segment that may have to be marked.
-func (s *Store) suspect(start, epoch uint64) (logging.Segment, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.phase != ready || s.err != nil || s.epoch != epoch || start >= s.live[0].start {
-		return logging.Segment{}, false
-	}
-	entry, ok := sealedAt(s.end.Sealed, start)
-	return entry, ok && !slices.Contains(s.bad, start)
-}
-
-// indexOf gives the sidecar index of a sealed segment; a *CorruptError, and the
-// segment is marked, when it cannot have one.
-func (s *Store) indexOf(entry logging.Segment, floor uint64) (*index, error) {
-	s.mu.Lock()
-	epoch := s.epoch
-	s.mu.Unlock()
-	x, err := s.indexes.get(s.dir, entry, floor)
-	if isCorrupt(err) {
-		s.damaged(entry.Start, epoch)
-	}
-	return x, err
 }
 
 // sealedAt finds the manifest entry of the segment that begins at start.

@@ -21,7 +21,8 @@ func (e *NotCoveredError) Error() string {
 // blocks of the log (LO-7). It gives a copy of the block. It reads the record's
 // segment and, if the tree goes so far, the tail; of the others their sidecars.
 // Where history is not whole it answers *HistoryBehindError: any other block is
-// part of a proof.
+// part of a proof, though its stub will do. A block of which only the stub is here
+// is a *CompactedError.
 func (s *Store) Prove(seq, size uint64) (block []byte, proof logging.Proof, err error) {
 	s.mu.Lock()
 	err = s.readable()
@@ -41,11 +42,15 @@ func (s *Store) Prove(seq, size uint64) (block []byte, proof logging.Proof, err 
 	p := &prover{store: s, extents: extentsOf(&end, unwritten), size: size, scanned: make(map[int][]hash)}
 	in := sort.Search(len(p.extents), func(i int) bool { return p.extents[i].firstSeq > seq }) - 1
 	var leaf uint64
-	err = p.scan(in, func(number uint64, b *logging.Block) {
-		if b.FirstSeq <= seq && seq <= b.LastSeq() {
-			block, leaf = bytes.Clone(b.Raw), number
+	archived := false
+	err = p.scan(in, func(number uint64, i *Item) {
+		if i.FirstSeq <= seq && seq <= i.LastSeq() {
+			block, leaf, archived = bytes.Clone(i.Block.Raw), number, i.Archived()
 		}
 	})
+	if err == nil && archived {
+		err = s.compactedError(p.extents[in].start)
+	}
 	if err != nil {
 		return nil, proof, err
 	}
@@ -97,19 +102,19 @@ type prover struct {
 }
 
 // scan reads a segment, as far as the tree goes, and visits its blocks.
-func (p *prover) scan(i int, visit func(number uint64, b *logging.Block)) error {
+func (p *prover) scan(i int, visit func(number uint64, i *Item)) error {
 	e := &p.extents[i]
 	r := p.store.reader(aheadForward)
 	defer r.close()
 	digests := []hash{}
 	for number, position := e.first, e.start; position < e.after && number < p.size; number++ {
-		b, err := r.block(position)
+		i, err := r.item(position)
 		if err != nil {
 			return err
 		}
-		digests = append(digests, b.Digest())
-		visit(number, &b)
-		position += uint64(len(b.Raw))
+		digests = append(digests, i.Digest())
+		visit(number, &i)
+		position += i.Bytes()
 	}
 	p.scanned[i] = digests
 	return nil
@@ -125,7 +130,7 @@ func (p *prover) node(height int, number uint64) (hash, error) {
 	}
 	digests, read := p.scanned[i]
 	if !read && e.sealed != nil {
-		x, err := p.store.indexes.get(p.store.dir, *e.sealed, 0)
+		x, err := p.store.indexOf(e.sealed, 0)
 		if err != nil {
 			return hash{}, err
 		}
@@ -137,7 +142,7 @@ func (p *prover) node(height int, number uint64) (hash, error) {
 		}
 	}
 	if !read {
-		if err := p.scan(i, func(uint64, *logging.Block) {}); err != nil {
+		if err := p.scan(i, func(uint64, *Item) {}); err != nil {
 			return hash{}, err
 		}
 		digests = p.scanned[i]

@@ -19,8 +19,20 @@ type Visit func(position uint64, block *logging.Block) (more bool)
 // and without gaps, up to what was published when it was called (CL-5). The first
 // block may begin before seq. It returns the busSeq to go on from. Below the
 // history that is here it answers *HistoryBehindError; beyond the next record,
-// *AheadError.
+// *AheadError; at a block that was archived, and whose archive is not here,
+// *CompactedError.
 func (s *Store) ReadFrom(seq uint64, visit Visit) (next uint64, err error) {
+	return s.walk(seq, false, func(i *Item) bool { return visit(i.Position, &i.Block) })
+}
+
+// Walk is ReadFrom over all that is here: where a block was archived, and its archive
+// is not here, it visits the stub. So the chain and the tree can be verified anywhere.
+// The item is valid only during the call.
+func (s *Store) Walk(seq uint64, visit func(*Item) (more bool)) (next uint64, err error) {
+	return s.walk(seq, true, visit)
+}
+
+func (s *Store) walk(seq uint64, stubs bool, visit func(*Item) bool) (next uint64, err error) {
 	end, floor, err := s.bounds()
 	switch {
 	case err != nil:
@@ -40,20 +52,22 @@ func (s *Store) ReadFrom(seq uint64, visit Visit) (next uint64, err error) {
 	defer r.close()
 	next = seq
 	for position < end.position {
-		b, err := r.block(position)
+		i, err := r.item(position)
 		if err != nil {
 			return next, err
 		}
-		at := position
-		position += uint64(len(b.Raw))
-		if b.LastSeq() < seq {
+		position += i.Bytes()
+		if i.LastSeq() < seq {
 			continue
 		}
-		if b.FirstSeq > next {
-			return next, r.stray(at, errMissing)
+		if i.FirstSeq > next {
+			return next, r.stray(i.Position, errMissing)
 		}
-		next = b.LastSeq() + 1
-		if !visit(at, &b) {
+		if i.Archived() && !stubs {
+			return next, s.compactedError(r.start)
+		}
+		next = i.LastSeq() + 1
+		if !visit(&i) {
 			break
 		}
 	}
@@ -102,7 +116,7 @@ func (s *Store) seek(seq uint64) (uint64, error) {
 	if i == len(sealed) {
 		return 0, &CorruptError{Err: errNoBlock}
 	}
-	x, err := s.indexOf(sealed[i], floor)
+	x, err := s.indexOf(&sealed[i], floor)
 	var damaged *CorruptError
 	if errors.As(err, &damaged) {
 		// The segment is damaged somewhere, so it has no index. What lies

@@ -4,82 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"sort"
 	"syscall"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
-
-// span is where a piece of the log can be read: in a pinned chunk, or in the
-// file of the segment that begins at start, up to the position limit.
-type span struct {
-	chunk *chunk
-	data  []byte // of the chunk, from the position asked for
-	start uint64
-	limit uint64
-	epoch uint64
-}
-
-// locate finds where the block at position is. The caller unpins the chunk.
-func (s *Store) locate(position uint64) (span, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.readable(); err != nil {
-		return span{}, err
-	}
-	switch {
-	case position < s.floor.Position:
-		return span{}, &HistoryBehindError{FirstSeq: s.floor.NextSeq}
-	case position >= s.published.position:
-		return span{}, &AheadError{NextSeq: s.published.seq}
-	}
-	if position >= s.written {
-		c := s.memory.holding(position)
-		if c == nil {
-			return span{}, &CorruptError{Position: position, Err: errNoBlock}
-		}
-		c.pins++
-		end := min(c.end(), s.published.position)
-		return span{chunk: c, data: c.data[position-c.start : end-c.start], epoch: s.epoch}, nil
-	}
-	found := span{limit: min(s.written, s.published.position), epoch: s.epoch}
-	for i, segment := range s.live {
-		if segment.start > position {
-			found.limit = min(found.limit, segment.start)
-			break
-		}
-		found.start = s.live[i].start
-	}
-	if position < s.live[0].start {
-		entry := sealedAround(s.end.Sealed, position)
-		found.start, found.limit = entry.Start, min(found.limit, entry.End())
-	}
-	return found, nil
-}
-
-// readable tells whether the store can be read at all. Called with mu held.
-func (s *Store) readable() error {
-	switch s.phase {
-	case opened:
-		return ErrNotReady
-	case closed:
-		return ErrClosed
-	}
-	return nil
-}
-
-func (s *Store) unpin(c *chunk) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.pins--
-}
-
-// sealedAround finds the manifest entry in which position lies, which exists.
-func sealedAround(sealed []logging.Segment, position uint64) *logging.Segment {
-	i := sort.Search(len(sealed), func(i int) bool { return sealed[i].End() > position })
-	return &sealed[i]
-}
 
 // errNoBlock: a position that is not the beginning of a block.
 var errNoBlock = errors.New("no block begins here")
@@ -100,19 +28,22 @@ type reader struct {
 	window []byte // readable bytes of the log from position at
 	at     uint64
 	epoch  uint64
-	file   *os.File
-	start  uint64 // of the file's segment
+	start  uint64 // of the segment of what follows
+	source *segmentFile
+	sparse *sparse // where the source is compacted
+	end    uint64  // of what sparse finds
 	buffer []byte
 }
 
 func (s *Store) reader(ahead int) *reader { return &reader{store: s, ahead: ahead} }
 
+// close lets go of everything. The reader can be used again.
 func (r *reader) close() {
 	r.unpin()
-	if r.file != nil {
-		r.file.Close() // read only: nothing to lose
-		r.file = nil
+	if r.source != nil {
+		r.source.close()
 	}
+	r.source, r.sparse, r.window = nil, nil, nil
 }
 
 func (r *reader) unpin() {
@@ -122,43 +53,68 @@ func (r *reader) unpin() {
 	}
 }
 
-// block gives the verified block at a position, valid until the next call.
+// block gives the verified block at a position, valid until the next call. Where
+// only its stub is here, it answers *CompactedError.
 func (r *reader) block(position uint64) (logging.Block, error) {
-	b, err := r.try(position)
+	i, err := r.item(position)
+	if err == nil && i.Archived() {
+		err = r.store.compactedError(r.start)
+	}
+	return i.Block, err
+}
+
+// item gives the verified item at a position, valid until the next call.
+func (r *reader) item(position uint64) (Item, error) {
+	i, err := r.try(position)
 	for isCorrupt(err) && r.outdated() {
 		// What it looked at has been exchanged meanwhile.
 		r.close()
-		r.window = nil
-		b, err = r.try(position)
+		i, err = r.try(position)
 	}
 	if damage := (*CorruptError)(nil); errors.As(err, &damage) && damage.Path != "" {
 		r.store.damaged(r.start, r.epoch)
+		if r.outdated() { // there was something better to read
+			r.close()
+			return r.try(position)
+		}
 	}
-	return b, err
+	return i, err
 }
 
-// try is block, in the files as they were opened.
-func (r *reader) try(position uint64) (logging.Block, error) {
+// try is item, in the files as they were opened.
+func (r *reader) try(position uint64) (Item, error) {
+	if r.sparse != nil && position >= r.start && position < r.end {
+		return r.sparse.at(position)
+	}
 	raw := r.inWindow(position)
 	if raw == nil {
-		var err error
-		if raw, err = r.fetch(position); err != nil {
-			return logging.Block{}, err
+		where, err := r.locate(position)
+		if err != nil {
+			return Item{}, err
+		}
+		if r.sparse != nil && where.chunk == nil {
+			return r.sparse.at(position)
+		}
+		if raw, err = r.fetch(position, where); err != nil {
+			return Item{}, err
 		}
 	}
 	b, err := logging.Decode(raw)
 	if err != nil {
-		return logging.Block{}, r.wrong(position, err)
+		return Item{}, r.wrong(position, err)
 	}
-	return b, nil
+	return Item{Position: position, FirstSeq: b.FirstSeq, Block: b}, nil
 }
 
 // wrong says that what the window shows at a position is not what belongs there.
 func (r *reader) wrong(position uint64, err error) *CorruptError {
-	if r.pinned != nil {
+	switch {
+	case r.pinned != nil:
 		return &CorruptError{Position: position, Err: err}
+	case r.sparse != nil:
+		return r.source.corrupt(position, 0, err)
 	}
-	return r.store.dir.corrupt(r.start, position, err)
+	return r.source.corrupt(position, r.source.offset(position), err)
 }
 
 // outdated tells whether the files were exchanged since the reader looked.
@@ -197,16 +153,56 @@ func (r *reader) inWindow(position uint64) []byte {
 	return b[:length:length]
 }
 
-// fetch moves the window to position and gives the block there.
-func (r *reader) fetch(position uint64) ([]byte, error) {
+// locate finds where a position is, and opens the file of its segment.
+func (r *reader) locate(position uint64) (span, error) {
 	r.unpin()
 	where, err := r.store.locate(position)
 	if err != nil {
-		return nil, err
+		return span{}, err
 	}
 	r.epoch = where.epoch
 	if where.chunk != nil {
-		r.pinned, r.window, r.at = where.chunk, where.data, position
+		r.pinned = where.chunk
+		return where, nil
+	}
+	if r.source != nil && r.start == where.start {
+		return where, nil
+	}
+	r.close()
+	r.start, r.end = where.start, where.limit
+	return where, r.open(&where)
+}
+
+// open the file of a segment.
+func (r *reader) open(where *span) error {
+	if where.entry == nil {
+		src, err := openForReading(r.store.dir.path(where.start, segmentSuffix), where.start)
+		if err == nil && src == nil {
+			err = r.store.dir.corrupt(where.start, where.start, errNoFile)
+		}
+		r.source = src
+		return err
+	}
+	src, err := r.store.openSource(where.entry)
+	if err != nil {
+		return err
+	}
+	r.source = src
+	if !src.compacted() {
+		return nil
+	}
+	index, err := r.store.indexes.get(r.store.dir, src, where.entry, where.start)
+	if err != nil {
+		return err
+	}
+	r.sparse = &sparse{source: src, index: index, buffer: r.ahead}
+	return nil
+}
+
+// fetch moves the window to position and gives the block there.
+func (r *reader) fetch(position uint64, where span) ([]byte, error) {
+	if where.chunk != nil {
+		r.window, r.at = where.data, position
 	} else if err := r.fill(position, where, r.ahead); err != nil {
 		return nil, err
 	}
@@ -225,35 +221,13 @@ func (r *reader) fetch(position uint64) ([]byte, error) {
 	return r.window[:length:length], nil
 }
 
-// open the file of a segment.
-func (r *reader) open(start uint64) error {
-	if r.file != nil {
-		r.file.Close() // read only: nothing to lose
-	}
-	r.file, r.start = nil, start
-	file, err := os.Open(r.store.dir.path(start, segmentSuffix))
-	if notExist(err) {
-		return r.store.dir.corrupt(start, start, errNoFile)
-	}
-	if err != nil {
-		return fmt.Errorf("read execution log: %w", err)
-	}
-	r.file = file
-	return nil
-}
-
 // fill reads up to n bytes of the file into the window.
 func (r *reader) fill(position uint64, where span, n int) error {
-	if r.file == nil || r.start != where.start {
-		if err := r.open(where.start); err != nil {
-			return err
-		}
-	}
 	n = int(min(uint64(n), where.limit-position))
 	if cap(r.buffer) < n {
 		r.buffer = make([]byte, n)
 	}
-	got, err := r.file.ReadAt(r.buffer[:n], offsetIn(where.start, position))
+	got, err := r.source.file.ReadAt(r.buffer[:n], offsetIn(where.start, position))
 	if errors.Is(err, syscall.EIO) {
 		return r.wrong(position, err)
 	}

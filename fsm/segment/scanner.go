@@ -12,16 +12,19 @@ import (
 // or what follows the header of a segment file. It looks at lengths only; a
 // logging.Verifier or Decode judges what it gives.
 type Scanner struct {
-	from *bufio.Reader
-	raw  []byte
+	from  *bufio.Reader
+	raw   []byte
+	stubs bool // stubs stand among the blocks
 }
 
 // scanBuffer is how much is read at a time, in bytes.
 const scanBuffer = 256 << 10
 
 // NewScanner reads from r.
-func NewScanner(r io.Reader) *Scanner {
-	return &Scanner{from: bufio.NewReaderSize(r, scanBuffer)}
+func NewScanner(r io.Reader) *Scanner { return newScanner(r, scanBuffer) }
+
+func newScanner(r io.Reader, buffer int) *Scanner {
+	return &Scanner{from: bufio.NewReaderSize(r, buffer)}
 }
 
 // Next gives the next block's bytes, valid until the next call. At the end of
@@ -36,7 +39,10 @@ func (s *Scanner) Next() ([]byte, error) {
 		}
 		return nil, err
 	}
-	length, err := logging.BlockLen(prefix)
+	length, stub, err := logging.ItemLen(prefix)
+	if err == nil && stub && !s.stubs {
+		length, err = logging.BlockLen(prefix)
+	}
 	if err != nil {
 		return nil, err
 	}

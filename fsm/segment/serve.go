@@ -4,47 +4,63 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 )
 
-// Serve reads the log's bytes from a position on, for a peer that lacks them,
-// and tells how many it gave: as many as fit into dst, lie in one segment, and are
-// published. The position need not be the beginning of a block, and what is read
-// is not verified here: who fetches it does that. Below the history that is here
-// it answers *HistoryBehindError, in a segment known to be damaged *CorruptError,
-// and at or beyond the end *AheadError.
-func (s *Store) Serve(position uint64, dst []byte) (int, error) {
+// Serve gives what the log holds from a position on, for a peer that lacks it: as
+// much as fits into dst, lies in one segment, and is published. It tells how many
+// bytes it gave, and the position that comes next: where a segment is compacted,
+// those are not the same, since stubs stand for longer blocks. The position is one
+// where a block begins, or one that Serve gave as the next. What is read is not
+// verified here: who fetches it does that. dst has room for a stub at least, 56
+// bytes.
+//
+// Below the history that is here it answers *HistoryBehindError, in a segment known
+// to be damaged *CorruptError, within a block that has been archived meanwhile
+// *CompactedError, and at or beyond the end *AheadError.
+func (s *Store) Serve(position uint64, dst []byte) (n int, next uint64, err error) {
 	where, err := s.locate(position)
 	if err != nil {
-		return 0, err
+		return 0, position, err
 	}
 	if where.chunk != nil {
 		defer s.unpin(where.chunk)
-		return copy(dst, where.data), nil
+		n = copy(dst, where.data)
+		return n, position + uint64(n), nil
 	}
 	if s.isBad(where.start) {
-		return 0, s.dir.corrupt(where.start, position, errMarked)
+		return 0, position, s.dir.corrupt(where.start, position, errMarked)
 	}
-	f, err := os.Open(s.dir.path(where.start, segmentSuffix))
-	if notExist(err) {
+	n, next, err = s.serve(position, &where, dst)
+	if isCorrupt(err) {
 		s.damaged(where.start, where.epoch)
-		return 0, s.dir.corrupt(where.start, position, errNoFile)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("serve execution log: %w", err)
+	if errors.Is(err, errInStub) {
+		err = s.compactedError(where.start)
 	}
-	defer f.Close()
+	return n, next, err
+}
+
+// serve out of the file of a segment.
+func (s *Store) serve(position uint64, where *span, dst []byte) (n int, next uint64, err error) {
+	r := s.reader(aheadForward)
+	defer r.close()
+	r.start = where.start
+	if err := r.open(where); err != nil {
+		return 0, position, err
+	}
+	if r.sparse != nil {
+		return r.sparse.serve(position, where.limit, dst)
+	}
 	dst = dst[:min(uint64(len(dst)), where.limit-position)]
-	n, err := f.ReadAt(dst, offsetIn(where.start, position))
+	n, err = r.source.file.ReadAt(dst, offsetIn(where.start, position))
 	if err != nil && !errors.Is(err, io.EOF) {
-		return n, fmt.Errorf("serve execution log: %w", err)
+		return 0, position, fmt.Errorf("serve execution log: %w", err)
 	}
 	if n == 0 && len(dst) > 0 {
-		s.damaged(where.start, where.epoch)
-		return 0, s.dir.corrupt(where.start, position, io.ErrUnexpectedEOF)
+		return 0, position, s.dir.corrupt(where.start, position, io.ErrUnexpectedEOF)
 	}
-	return n, nil
+	return n, position + uint64(n), nil
 }
 
 // errMarked: the segment was found damaged before.

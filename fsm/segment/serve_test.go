@@ -29,9 +29,10 @@ func TestServe(t *testing.T) {
 	for range 2 {
 		for position := uint64(0); position < published.Position; position += 13 {
 			dst := make([]byte, 1500)
-			n, err := s.Serve(position, dst)
+			n, next, err := s.Serve(position, dst)
 			require.NoError(t, err)
 			require.Positive(t, n)
+			require.Equal(t, position+uint64(n), next)
 			require.Equal(t, all[position:position+uint64(n)], dst[:n])
 			end := published.Position
 			if entry := sealedAround(append(published.Sealed[:len(published.Sealed):len(published.Sealed)],
@@ -40,20 +41,20 @@ func TestServe(t *testing.T) {
 			}
 			require.LessOrEqual(t, position+uint64(n), end)
 		}
-		_, err := s.Serve(published.Position, make([]byte, 10))
+		_, _, err := s.Serve(published.Position, make([]byte, 10))
 		require.Equal(t, &AheadError{NextSeq: published.NextSeq}, err)
 		syncAll(t, s)
 	}
-	n, err := s.Serve(0, nil)
+	n, _, err := s.Serve(0, nil)
 	require.NoError(t, err)
 	require.Zero(t, n)
 
 	at := middleOf(t, blocks)
 	behind := resetAt(t, scratch(t), blocks, at)
-	_, err = behind.Serve(blocks[at].before.Position-1, make([]byte, 10))
+	_, _, err = behind.Serve(blocks[at].before.Position-1, make([]byte, 10))
 	require.Equal(t, &HistoryBehindError{FirstSeq: blocks[at].before.NextSeq}, err)
 	require.NoError(t, behind.Close())
-	_, err = behind.Serve(0, make([]byte, 10))
+	_, _, err = behind.Serve(0, make([]byte, 10))
 	require.Equal(t, ErrClosed, err)
 	p := Piece{To: 10}
 	_, err = behind.Have(p)

@@ -1,9 +1,11 @@
 package segment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -40,6 +42,10 @@ type Store struct {
 	tail  *tailFile
 	rest  *rest // what the files hold beyond the log's end; nil when nothing
 
+	archive      directory
+	archiveKick  chan struct{} // wakes the archiver; one place
+	archiverDone chan struct{} // closed when the archiver has ended
+
 	kick    chan struct{} // wakes the flusher; one place
 	closing chan struct{}
 	done    chan struct{} // closed when the flusher has ended
@@ -65,6 +71,8 @@ type Store struct {
 	unindexed []logging.Segment
 	grown     chan struct{} // closed at the next Publish; nil when nobody waits
 	kept, cut uint64        // for Status
+	archiving archiving
+	archived  map[uint64]uint64 // start of each segment the archiver is done with → as of which index
 }
 
 // bound is a place between two blocks.
@@ -84,6 +92,8 @@ func open(dir string, options Options, openTail func(string) (handle, error)) (*
 	options = options.withDefaults()
 	s := &Store{
 		dir: directory(dir), options: options, log: options.Logger, open: openTail,
+		archive:     directory(cmp.Or(options.ArchiveDir, filepath.Join(dir, "archive"))),
+		archiveKick: make(chan struct{}, 1), archiverDone: make(chan struct{}),
 		kick: make(chan struct{}, 1), closing: make(chan struct{}),
 		done: make(chan struct{}), failed: make(chan struct{}),
 	}
@@ -92,10 +102,11 @@ func open(dir string, options Options, openTail func(string) (handle, error)) (*
 	if err := s.checkOwner(); err != nil {
 		return nil, err
 	}
-	if err := s.dir.removeTemporary(); err != nil {
+	if err := errors.Join(s.dir.removeTemporary(), s.archive.removeTemporary()); err != nil {
 		return nil, err
 	}
 	go s.flushLoop()
+	go s.archiveLoop()
 	return s, nil
 }
 
@@ -109,9 +120,16 @@ func (s *Store) checkOwner() error {
 	if err != nil {
 		return err
 	}
-	return s.checkOwners(gapSuffix, func(start uint64) ([32]byte, error) {
+	err = s.checkOwners(gapSuffix, func(start uint64) ([32]byte, error) {
 		g, err := s.dir.readGap(start)
 		return g.owner, err
+	})
+	if err != nil {
+		return err
+	}
+	return s.checkOwners(compactedSuffix, func(start uint64) ([32]byte, error) {
+		c, err := compactedHeadOf(s.dir.path(start, compactedSuffix))
+		return c.owner, err
 	})
 }
 
@@ -143,6 +161,16 @@ func headOf(path string) (head, error) {
 	return readHead(f, f.Name())
 }
 
+// compactedHeadOf reads the header of a compacted segment by name.
+func compactedHeadOf(path string) (compactedHead, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return compactedHead{}, err
+	}
+	defer f.Close()
+	return readCompacted(f, f.Name())
+}
+
 // Close writes and fsyncs what is left and ends the store. Reads that are under
 // way may finish. It returns the store's failure, if it had one.
 func (s *Store) Close() error {
@@ -150,6 +178,7 @@ func (s *Store) Close() error {
 	if s.phase == closed {
 		s.mu.Unlock()
 		<-s.done
+		<-s.archiverDone
 		return s.Err()
 	}
 	s.phase = closed
@@ -157,6 +186,7 @@ func (s *Store) Close() error {
 	s.wake()
 	s.mu.Unlock()
 	<-s.done
+	<-s.archiverDone
 
 	s.repair.Lock()
 	defer s.repair.Unlock()
@@ -219,6 +249,8 @@ type Status struct {
 	Written       uint64 // position up to which it is in files
 	Synced        uint64 // position up to which it is durable
 	Comparing     bool   // re-derived blocks are being compared with the files
+	Archiving     bool   // the archiver is at work
+	ToArchive     int    // archived segments that it has not seen to
 	KeptBytes     uint64 // found equal since the store was opened
 	CutBytes      uint64 // cut from the files as torn or damaged since then
 }
@@ -227,7 +259,14 @@ type Status struct {
 func (s *Store) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	toArchive := 0
+	for i := range s.archiving.sealed {
+		if entry := &s.archiving.sealed[i]; s.archived[entry.Start] < entry.ArchivedAt {
+			toArchive++
+		}
+	}
 	return Status{
+		Archiving: s.archiving.asked != s.archiving.done, ToArchive: toArchive,
 		Resumed: s.phase != opened, FirstSeq: s.floor.NextSeq, FirstPosition: s.floor.Position, Damaged: len(s.bad),
 		NextSeq: s.published.seq, Position: s.published.position,
 		Written: s.written, Synced: s.synced,

@@ -4,31 +4,52 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"syscall"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
 
-// feedFile feeds a verifier with the blocks of the file of the segment that
-// begins at start, from where the verifier stands until it has come to the
-// position to. The file has size bytes. Whatever the scanner or the verifier
-// finds is given as it is; the verifier then stands before it, and takes no more.
-func feedFile(f io.ReaderAt, start uint64, size int64, verifier *logging.Verifier, to uint64) ([]mark, error) {
-	offset := offsetIn(start, verifier.Point().Position)
-	scanner := NewScanner(io.NewSectionReader(f, offset, max(size-offset, 0)))
-	var marks []mark
+// fed is what feedFile has come through.
+type fed struct {
+	marks  []mark
+	offset uint64 // in the file, of what comes next
+	stubs  int
+}
+
+// feedFile feeds a verifier with what the file of a segment holds from the offset
+// on, until the verifier has come to the position to. Stubs are taken where they may
+// stand. The file has size bytes. Whatever the scanner or the verifier finds is
+// given as it is; the verifier then stands before it, and takes no more.
+func feedFile(f io.ReaderAt, offset uint64, size int64, verifier *logging.Verifier, to uint64, stubs bool) (fed, error) {
+	scanner := NewScanner(io.NewSectionReader(f, int64(offset), max(size-int64(offset), 0)))
+	scanner.stubs = stubs
+	done := fed{offset: offset}
 	for verifier.Point().Position < to {
 		at := verifier.Point()
 		raw, err := scanner.Next()
 		if err == nil {
-			err = verifier.Feed(raw)
+			err = feedRaw(verifier, raw, &done.stubs)
 		}
 		if err != nil {
-			return marks, err
+			return done, err
 		}
-		marks = noteMark(marks, at.Position, at.NextSeq)
+		done.marks = noteMark(done.marks, mark{seq: at.NextSeq, position: at.Position, offset: done.offset})
+		done.offset += uint64(len(raw))
 	}
-	return marks, nil
+	return done, nil
+}
+
+// feedRaw gives a verifier the bytes of a block, or of a stub, which it counts.
+func feedRaw(v *logging.Verifier, raw []byte, stubs *int) error {
+	if len(raw) != logging.StubBytes {
+		return v.Feed(raw)
+	}
+	stub, err := logging.DecodeStub(raw)
+	if err != nil {
+		return err
+	}
+	*stubs++
+	return v.FeedStub(&stub)
 }
 
 // contentual tells whether an error of feedFile is about what the file holds, and
@@ -53,42 +74,29 @@ func endOf(entry *logging.Segment) logging.Point {
 	}
 }
 
-// verifySealed reads a whole sealed segment, or what its gap marker leaves of it,
-// against the manifest. What is wrong is a *CorruptError.
-func (s *Store) verifySealed(entry *logging.Segment) error {
-	begin, err := s.dir.begin(s.options.Owner, headOfSegment(entry))
-	if err != nil {
-		return err
+// verifySource reads a sealed segment, or what its gap marker leaves of it, against
+// the manifest. What is wrong is a *CorruptError.
+func (s *Store) verifySource(src *segmentFile, entry *logging.Segment) error {
+	begin := beginningOf(headOfSegment(entry))
+	var err error
+	if src.where == inLog {
+		if begin, err = s.dir.begin(s.options.Owner, headOfSegment(entry)); err != nil {
+			return err
+		}
 	}
-	f, err := os.Open(s.dir.path(entry.Start, segmentSuffix))
-	if notExist(err) {
-		return s.dir.corrupt(entry.Start, entry.Start, errNoFile)
-	}
-	if err != nil {
-		return fmt.Errorf("verify segment: %w", err)
-	}
-	defer f.Close()
-	h, err := readHead(f, f.Name())
-	switch {
-	case errors.Is(err, errTorn) || (err == nil && !h.begins(s.options.Owner, headOfSegment(entry))):
-		return s.dir.corruptFile(entry.Start, segmentSuffix, errTorn)
-	case err != nil:
-		return err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("verify segment: %w", err)
+	if !src.sized {
+		return src.corrupt(entry.Start, 0, errNotWhole)
 	}
 	verifier := logging.NewVerifier(begin)
-	_, err = feedFile(f, entry.Start, info.Size(), verifier, entry.End())
+	done, err := feedFile(src.file, src.offset(begin.Position), src.size, verifier, entry.End(), src.compacted())
 	at, end := verifier.Point(), endOf(entry)
 	switch {
-	case err != nil && contentual(err):
-		return s.dir.corrupt(entry.Start, at.Position, err)
+	case err != nil && contentual(err), errors.Is(err, syscall.EIO):
+		return src.corrupt(at.Position, done.offset, err)
 	case err != nil:
 		return fmt.Errorf("verify segment: %w", err)
-	case !sameEnd(&at, &end) || info.Size() != offsetIn(entry.Start, entry.End()):
-		return s.dir.corrupt(entry.Start, entry.Start, errOtherChain)
+	case !sameEnd(&at, &end) || int64(done.offset) != src.size:
+		return src.corrupt(entry.Start, 0, errOtherChain)
 	}
 	return nil
 }

@@ -28,6 +28,9 @@ func (s *Store) verifyTail(t *logging.Tables) (tailFound, error) {
 		return tailFound{}, &GapError{Have: t.Tail.Start, Want: t.Position}
 	}
 	found := tailFound{begin: begin}
+	if err := s.recall(t.Tail.Start); err != nil {
+		return tailFound{}, err
+	}
 	f, err := os.Open(s.dir.path(t.Tail.Start, segmentSuffix))
 	if notExist(err) {
 		return found, needed(&begin, t, &GapError{Have: begin.Position, Want: t.Position})
@@ -71,7 +74,7 @@ func needed(begin *logging.Point, t *logging.Tables, err error) error {
 // size bytes.
 func verifyUpTo(f *os.File, size int64, begin logging.Point, t *logging.Tables) ([]mark, error) {
 	verifier := logging.NewVerifier(begin)
-	marks, err := feedFile(f, t.Tail.Start, size, verifier, t.Position)
+	done, err := feedFile(f, uint64(offsetIn(t.Tail.Start, begin.Position)), size, verifier, t.Position, false)
 	at := verifier.Point()
 	var m *logging.Mismatch
 	switch {
@@ -88,23 +91,7 @@ func verifyUpTo(f *os.File, size int64, begin logging.Point, t *logging.Tables) 
 	if !sameEnd(&at, &t.Point) {
 		return nil, &DivergenceError{Position: t.Position, Index: t.LastIndex, What: "log at the restored state"}
 	}
-	return marks, nil
-}
-
-// intact tells whether a sealed segment's file is there with its header and in
-// its full length. Its content is verified block by block when it is read.
-func (s *Store) intact(entry *logging.Segment) bool {
-	f, err := os.Open(s.dir.path(entry.Start, segmentSuffix))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	h, err := readHead(f, f.Name())
-	if err != nil || !h.begins(s.options.Owner, headOfSegment(entry)) {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Size() == offsetIn(entry.Start, entry.End())
+	return done.marks, nil
 }
 
 // headOfSegment is how a sealed segment began.

@@ -48,6 +48,13 @@ func (s *Server) logError(err error) *api.Error {
 		e.First = behind.FirstSeq
 		return e
 	}
+	var archived *segment.CompactedError
+	if errors.As(err, &archived) {
+		e := refused(api.CodeCompacted, "from", "it was archived, and its archive is not on this node",
+			"ask a node that keeps the archive, put the archive's files back, or read from first on")
+		e.First = archived.FirstSeq
+		return e
+	}
 	s.log.Error("reading the execution log", "error", err)
 	return refused(api.CodeInternal, "", "the execution log cannot be read here", "ask another node")
 }
