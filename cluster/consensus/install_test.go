@@ -85,7 +85,7 @@ func TestInstallAnswersForItsTermOnly(t *testing.T) {
 		stranger := raft.NewNetworkTransport(c.network.join("host-x"), 3, 300*time.Millisecond, io.Discard)
 		defer func() { _ = stranger.Close() }()
 		beat := func(from *node, term uint64) error {
-			request := raft.AppendEntriesRequest{RPCHeader: raftHeader(from), Term: term, Leader: []byte(from.address())}
+			request := raft.AppendEntriesRequest{RPCHeader: raftHeader(from), Term: term}
 			var response raft.AppendEntriesResponse
 			err := stranger.AppendEntries(raft.ServerID(behind.id), raft.ServerAddress(behind.address()), &request, &response)
 			if err == nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -94,13 +95,6 @@ func (f *traffic) one(ctx context.Context, c *client.Client, random *rand.Rand, 
 	}
 }
 
-// count is how many commands were acknowledged.
-func (f *traffic) count() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.acked)
-}
-
 // blocksOf reads a stopped node's log from its files, and checks that there is
 // nothing else, and that it verifies from the very beginning.
 func blocksOf(t *testing.T, dir string) (blocks map[uint64][]byte, files []byte) {
@@ -121,7 +115,7 @@ func blocksOf(t *testing.T, dir string) (blocks map[uint64][]byte, files []byte)
 		scanner := segment.NewScanner(bytes.NewReader(content[header:]))
 		for {
 			raw, err := scanner.Next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			require.NoError(t, err, entry.Name())
