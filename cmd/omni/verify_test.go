@@ -43,7 +43,7 @@ func three(t *testing.T) (servers []string, flags []string, id string) {
 	return servers, flags, id
 }
 
-// LO-13: the chain of the log that was read is compared with every node's
+// LO-16: the chain of the log that was read is compared with every node's
 // manifest of sealed segments, and one agent's own chain with every node's.
 func TestTheLogIsComparedWithEveryNode(t *testing.T) {
 	_, flags, id := three(t)
@@ -69,7 +69,7 @@ func TestTheLogIsComparedWithEveryNode(t *testing.T) {
 	assert.Contains(t, stderr, `--agent is "me", must be an agent's id`)
 }
 
-// LO-13: a node whose manifest says otherwise is named.
+// LO-16: a node whose manifest says otherwise is named.
 func TestAManifestThatDiffersIsNamed(t *testing.T) {
 	servers, _, _ := three(t)
 	c, err := client.New(servers, client.Options{})
@@ -95,7 +95,7 @@ func TestAManifestThatDiffersIsNamed(t *testing.T) {
 	}
 }
 
-// LO-13: an agent's own chain is walked in a whole log too, and a tree head that
+// LO-16: an agent's own chain is walked in a whole log too, and a tree head that
 // is not the log's is noticed though the chain holds.
 func TestVerifyLooksIntoAFile(t *testing.T) {
 	s := kerneltest.New(t, 1)

@@ -154,6 +154,11 @@ var forgeries = []struct {
 		f.copy(r, f.nth(bus.TickFailed, 3, 0))
 		return r
 	}},
+	{"the tick of another, brought by no fork", logaudit.Tick, "work", func(f *forgery) *written {
+		r := f.after(f.nth(bus.TickFailed, 3, 0), bus.TimerCleared)
+		f.put(r, bus.Record{Kind: bus.TickForked, Agent: 3, Body: &execution.ForkedBody{LastTick: 5}})
+		return r
+	}},
 	{"a step that is left out", logaudit.Step, "family", func(f *forgery) *written {
 		r := f.nth(bus.Step, 2, 0)
 		f.blank(r)

@@ -14,7 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/transport/httpapi/solo"
 )
 
-// LO-13: the manifest comes in pages, which together are all of it: segment
+// LO-16: the manifest comes in pages, which together are all of it: segment
 // after segment, each going on where the one before ended.
 func TestSegmentsComeInPages(t *testing.T) {
 	d := newDoorWith(t, solo.Setup{Config: func(c *config.Config) { c.SegmentBytes = 4096 }}, httpapi.Options{})
