@@ -37,6 +37,7 @@ type Agent struct {
 	Mailbox     uint32       `json:"mailbox,omitempty" doc:"messages in its mailbox"`
 	Memory      *MemorySize  `json:"memory,omitempty" doc:"its persistent memory, when there is something in it"`
 	Emitted     uint32       `json:"emitted,omitempty" doc:"how often its programs used EMIT; the values are in the log"`
+	Forked      *Forked      `json:"forked,omitempty" doc:"of a fork: where it started from"`
 	ParentID    string       `json:"parent_id,omitempty" doc:"the agent that delegated to it; absent for a root agent"`
 	Children    uint32       `json:"children,omitempty" doc:"agents that it delegated to, at most 50,000 are counted"`
 	Token       *HeldToken   `json:"token,omitempty" doc:"its authority to do anything, from spawn on"`
@@ -44,6 +45,13 @@ type Agent struct {
 	Count       uint32       `json:"transition_count"`
 
 	As
+}
+
+// Forked says where a fork started from.
+type Forked struct {
+	AgentID string `json:"agent_id" doc:"the agent whose history it was"`
+	At      uint64 `json:"at" doc:"busSeq of the last record of it that counts"`
+	Head    string `json:"head" doc:"that agent's own chain value there, in hex"`
 }
 
 // TickFailure is how a tick failed. Instruction, Line and Column locate it in

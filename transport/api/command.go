@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
@@ -78,6 +79,17 @@ type RevokeBody struct {
 // ArchiveBody is the body of POST …/log/archive.
 type ArchiveBody struct {
 	Before uint64 `json:"before,omitempty" doc:"busSeq: archive the sealed segments of the log that end before it; left out, all sealed ones"`
+}
+
+// ForkBody is the body of POST …/agents/{id}/fork.
+type ForkBody struct {
+	At      uint64               `json:"at" doc:"busSeq: the fork starts from the end of the event that this record belongs to"`
+	ID      string               `json:"id,omitempty" doc:"UUID of the new agent, made by the client; derived by the kernel when empty"`
+	Name    string               `json:"name,omitempty" doc:"the source's when empty"`
+	Set     map[string]value.Raw `json:"set,omitempty" doc:"keys of persistent memory that the new agent begins with otherwise"`
+	Grants  *[]permissions.Grant `json:"grants,omitempty" doc:"what the new agent may do; what the source could when left out"`
+	Program value.Raw            `json:"program,omitempty" doc:"with input: one more instruction, after those that waited; the agent's own program when empty"`
+	Input   value.Raw            `json:"input,omitempty" doc:"visible to that program as input"`
 }
 
 // DecideBody is the body of POST …/escalations/{escalation}/decide.

@@ -48,6 +48,14 @@ func (c *Client) Submit(ctx context.Context, cmd event.Submit, opts ...Option) (
 	return c.command(ctx, "submit", path, api.SubmitBody{Program: cmd.Program, Input: cmd.Input}, opts)
 }
 
+// ForkAgent makes a new agent that starts from a recorded point of an agent's history.
+func (c *Client) ForkAgent(ctx context.Context, agent string, cmd api.ForkBody, opts ...Option) (api.Done, error) {
+	if agent == "" || cmd.At == 0 {
+		return api.Done{}, &Usage{"fork: an agent and a point in its history are needed"}
+	}
+	return c.command(ctx, "fork", "/agents/"+url.PathEscape(agent)+"/fork", cmd, opts)
+}
+
 // command sends one command until its outcome is known.
 func (c *Client) command(ctx context.Context, op, path string, body any, opts []Option) (api.Done, error) {
 	var done api.Done

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/hex"
 	"net/http"
 
 	"github.com/omnikernel/omnikernel/cluster"
@@ -65,6 +66,9 @@ func describe(v *cluster.View, no uint32, row *state.Row) *api.Agent {
 		Tick:       tick(v.State, no, row.Execution.Current), Queued: uint32(len(row.Execution.Queue)),
 		Transitions: recent(&row.Lifecycle), Count: row.Lifecycle.Count,
 		As: as(v),
+	}
+	if o := id.Origin; o != nil {
+		a.Forked = &api.Forked{AgentID: flows.FormatID(o.ID), At: o.Seq, Head: hex.EncodeToString(o.Head[:])}
 	}
 	relations(a, v, no, row)
 	a.Waits = waits(v, no, row)

@@ -25,6 +25,7 @@ func TestHistoryThatIsNotHere(t *testing.T) {
 		refuses(t, d.get("/log"), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
 		refuses(t, d.get("/agents/"+old.AgentID+"/export"), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
 		refuses(t, d.get("/log/export"), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
+		refuses(t, d.post("/agents/"+old.AgentID+"/fork", fmt.Sprintf(`{"at":%d}`, old.BusSeq)), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
 		refuses(t, d.get("/agents/"+old.AgentID+"/history"), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
 		refuses(t, d.get("/log?agent="+old.AgentID), http.StatusServiceUnavailable, "HISTORY_BEHIND", "from"),
 	} {

@@ -151,6 +151,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"POST /v1/cluster/transfer",
 		"POST " + k + "/agents",
 		"POST " + k + "/agents/start",
+		"POST " + k + "/agents/{id}/fork",
 		"POST " + k + "/agents/{id}/grants/{grant}/revoke",
 		"POST " + k + "/agents/{id}/instructions",
 		"POST " + k + "/agents/{id}/kill",
@@ -254,6 +255,11 @@ func (d *door) operatorAnswers(sent func(path, body string), check func(method, 
 	check("POST", k+"/escalations/{escalation}/decide", "200", d.post("/escalations/"+number+"/decide", `{"approve":false,"reason":"r"}`))
 	check("GET", k+"/agents/{id}/faults", "200", d.get("/agents/"+childID+"/faults"))
 	check("GET", k+"/audit", "200", d.get("/audit"))
+	fork := `{"at":` + strconv.FormatUint(parent.BusSeq, 10) + `,"name":"f","set":{"a/b":[2],"c":null},"grants":[{"effect":"ALLOW","action":"tool.*","resource":"**"}],"input":1}`
+	sent(k+"/agents/{id}/fork", fork)
+	forked := d.post("/agents/"+parent.AgentID+"/fork", fork)
+	check("POST", k+"/agents/{id}/fork", "201", forked)
+	check("GET", k+"/agents/{id}", "200", d.get("/agents/"+decode[api.Done](d.t, forked, http.StatusCreated).AgentID))
 	sent(k+"/log/archive", `{"before":2}`)
 	check("POST", k+"/log/archive", "default", d.post("/log/archive", `{"before":2}`))
 	sent(k+"/agents/{id}/messages", `{"message":{"a":1}}`)

@@ -39,7 +39,11 @@ func (s *Server) operatorCommands() []*route {
 	archive := post("/log/archive", "archive-log", "Move what no living agent needs of the log's oldest segments to the archive",
 		"Which blocks move is a function of the state at this event, the same on every node; their digests stay, so the chain still verifies.", s.makeArchive)
 	archive.body, archive.noBody = typeOf[api.ArchiveBody](), true
-	return []*route{send, reclassify, revoke, grant, decide, put, remove, archive, s.batchRoute()}
+	fork := post("/agents/{id}/fork", "fork-agent", "Make a new agent that starts from a recorded point of this one's history",
+		"It has the programs, the memory, the messages and the tick of that point, with the results on record; what was open then is asked for anew, under its own grants. The source is left as it is.", s.makeFork)
+	fork.body, fork.status = typeOf[api.ForkBody](), http.StatusCreated
+	fork.handle = s.command(http.StatusCreated, api.MaxBodyBytes, s.makeFork)
+	return []*route{fork, send, reclassify, revoke, grant, decide, put, remove, archive, s.batchRoute()}
 }
 
 func (s *Server) batchRoute() *route {

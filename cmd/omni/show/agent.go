@@ -23,6 +23,14 @@ func Done(p *tell.Page, what string, d api.Done) {
 	p.Line("%s", p.Faint(fmt.Sprintf("%s as of index %d, busSeq %d, answered by %s", d.State, d.Index, d.BusSeq, d.Node)))
 }
 
+// forked says where a fork started from.
+func forked(f *api.Forked) string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, after busSeq %d", f.AgentID, f.At)
+}
+
 // Agent shows everything about one agent.
 func Agent(p *tell.Page, a api.Agent) {
 	p.Fields(
@@ -38,6 +46,7 @@ func Agent(p *tell.Page, a api.Agent) {
 		[2]string{"mailbox", count(a.Mailbox)},
 		[2]string{"memory", memory(a.Memory)},
 		[2]string{"emitted", count(a.Emitted)},
+		[2]string{"fork of", forked(a.Forked)},
 		[2]string{"parent", a.ParentID},
 		[2]string{"children", count(a.Children)},
 		[2]string{"token", held(p, a.Token)},
