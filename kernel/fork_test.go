@@ -425,6 +425,10 @@ func TestForksDoWhatTheirSourcesDid(t *testing.T) {
 		fork := forked(s, f)
 		no := s.State().Agents.Len()
 		run(no)
+		if f.Tick != nil && execution.Phase(f.Tick.Phase) == execution.Restored {
+			s.Check() // what the failed tick did after its checkpoint, it does again (FA-1)
+			return
+		}
 		source, row := s.Row(id), s.Row(fork)
 		require.Equal(t, source.Lifecycle.State, row.Lifecycle.State)
 		require.Equal(t, source.Lifecycle.Code, row.Lifecycle.Code)
