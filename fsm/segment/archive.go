@@ -199,6 +199,29 @@ func (s *Store) moveToArchive(entry *logging.Segment) error {
 	return nil
 }
 
+// Whole tells whether every block from busSeq seq on can be read here, as far as
+// archiving goes: *CompactedError when the archive of one is not here. It looks at
+// segments, so that it may refuse a place behind the last block that is missing.
+func (s *Store) Whole(seq uint64) error {
+	s.mu.Lock()
+	sealed, err := s.end.Sealed, s.readable()
+	s.mu.Unlock()
+	for i := len(sealed) - 1; err == nil && i >= 0 && sealed[i].LastSeq >= seq; i-- {
+		if sealed[i].ArchivedAt == 0 {
+			continue
+		}
+		src, openErr := s.openSource(&sealed[i])
+		if openErr != nil {
+			continue // the read will tell
+		}
+		src.close()
+		if src.head.dropped > 0 {
+			return &CompactedError{FirstSeq: sealed[i].LastSeq + 1}
+		}
+	}
+	return err
+}
+
 // compactedError is the answer for a block of which only the stub is here, in the
 // segment that begins at start.
 func (s *Store) compactedError(start uint64) error {

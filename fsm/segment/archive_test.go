@@ -237,8 +237,13 @@ func TestArchive(t *testing.T) {
 	_, missing := s.Missing()
 	require.False(t, missing)
 
+	require.NoError(t, s.Whole(1))
 	putBack := takeAway(t, s)
 	requireCompacted(t, s, blocks)
+	first := firstWhole(blocks, dropped(t, blocks, &end), &end)
+	require.Equal(t, &CompactedError{FirstSeq: first}, s.Whole(1))
+	require.Equal(t, &CompactedError{FirstSeq: first}, s.Whole(first-1))
+	require.NoError(t, s.Whole(first))
 	_, missing = s.Missing()
 	require.False(t, missing, "history is complete without the archive")
 	require.NoError(t, s.Close())

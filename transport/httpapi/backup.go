@@ -33,6 +33,11 @@ func (s *Server) backup(rt *route) http.HandlerFunc {
 				"ask another node: omni backup create --node ID")
 			e.First = first
 		}
+		if e == nil {
+			if err := s.node.Log().Whole(1); err != nil {
+				e = s.logError(err) // a backup has all of the log
+			}
+		}
 		if e != nil {
 			s.fail(w, e)
 			return

@@ -34,6 +34,11 @@ func (s *Server) export(rt *route) http.HandlerFunc {
 		if first := s.node.Log().Status().FirstSeq; e == nil && from < first {
 			e = s.logError(&segment.HistoryBehindError{FirstSeq: first})
 		}
+		if e == nil {
+			if err := s.node.Log().Whole(from); err != nil {
+				e = s.logError(err) // rather than in the middle of the file
+			}
+		}
 		if e != nil {
 			s.fail(w, e)
 			return
