@@ -128,6 +128,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A restore":               restore.Report{},
 		"An audit of a log":       show.Audited{},
 		"A backtest":              show.Backtested{},
+		"A what-if":               show.WhatIfAnswer{},
 		"A cluster's status":      api.Status{},
 		"A transfer":              api.Transferred{},
 		"A dev cluster":           dev.File{},

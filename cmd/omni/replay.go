@@ -39,10 +39,17 @@ needed then.
 
 The first record that differs ends it: both sides are printed, and the exit code
 is 1. With --all every event of the log is applied to a new kernel instead, and
-every block compared.`,
+every block compared.
+
+With --with-result or --with-limit it is a question: what would the agent have done
+if a call had been answered otherwise, or if a tick had another budget? The tick in
+which it makes a difference is followed, with the recorded results of the calls that
+it makes as it did, to its end, or to the first call that was never made.`,
 		Example: `  omni replay 018f4e5c-0000-7000-8000-000000000001
   omni replay 018f4e5c-0000-7000-8000-000000000001 agent.omni --from 1000 --to 2000
-  omni replay --all log.bin`,
+  omni replay --all log.bin
+  omni replay 018f4e5c-0000-7000-8000-000000000001 --with-result 3.1=page.json
+  omni replay 018f4e5c-0000-7000-8000-000000000001 --with-limit max_steps_per_tick=100`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args) },
 	}
@@ -51,6 +58,10 @@ every block compared.`,
 	flags.Uint64Var(&r.of.From, "from", 0, "compare from this busSeq on; what stands before is taken as it is")
 	flags.Uint64Var(&r.of.To, "to", 0, "end after this busSeq; 0 is the end of the history")
 	flags.StringVar(&r.node, "node", "", "ask this node only, by id or address")
+	flags.StringArrayVar(&r.supposing.results, "with-result", nil,
+		"TICK.CALL=FILE: what if the call had been answered with this JSON value, or {code, message}; repeatable within a tick")
+	flags.StringArrayVar(&r.supposing.limits, "with-limit", nil,
+		"NAME=N: what if this budget of a tick were another, such as max_steps_per_tick; repeatable")
 	return c
 }
 
@@ -61,10 +72,16 @@ type replaying struct {
 	of    replay.Range
 	node  string
 	began time.Time
+
+	supposing supposing
 }
 
 func (r *replaying) run(c *cobra.Command, args []string) error {
 	agent, file, err := r.arguments(c, args)
+	if err != nil {
+		return err
+	}
+	change, err := r.supposing.change(c.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -74,8 +91,11 @@ func (r *replaying) run(c *cobra.Command, args []string) error {
 	}
 	defer from.Close()
 	r.began = time.Now()
-	if r.all {
+	switch {
+	case r.all:
 		return r.log(from)
+	case r.supposing.any():
+		return r.whatIf(from, agent, change)
 	}
 	return r.agent(from, agent)
 }
@@ -85,8 +105,8 @@ func (r *replaying) arguments(c *cobra.Command, args []string) (agent, file stri
 	switch {
 	case r.all && len(args) > 1:
 		return "", "", tell.Usage("usage: omni replay --all [FILE]", "--all is about every agent: %q is one argument too many", args[0])
-	case r.all && (r.of != replay.Range{}):
-		return "", "", tell.Usage("leave --from and --to out", "--all replays the whole log")
+	case r.all && (r.of != replay.Range{} || r.supposing.any()):
+		return "", "", tell.Usage("leave the other flags out", "--all replays the whole log")
 	case !r.all && len(args) == 0:
 		return "", "", tell.Usage(usage, "AGENT is missing")
 	case r.of.To != 0 && r.of.To < r.of.From:

@@ -75,6 +75,18 @@ func (r *Row) edit(at bus.At) *Tick {
 	return r.Current
 }
 
+// Clone returns a row that can go another way than r: nothing that is changed in
+// place is shared.
+func (r *Row) Clone() Row {
+	dup := *r
+	if r.Current != nil {
+		tick := *r.Current
+		tick.Waits = slices.Clone(tick.Waits)
+		dup.Current = &tick
+	}
+	return dup
+}
+
 // Delegate is the kernel tool that a tick waits for with PENDING_DELEGATION.
 const Delegate = "agent.delegate"
 

@@ -20,7 +20,9 @@ func (s *Sim) CheckAgents() {
 			if agents[no] == nil {
 				agents[no] = replay.NewAgent(no, st.Config, s.Lookup, log.Body, replay.Range{})
 			}
-			require.NoError(s.T, agents[no].Block(at, b), "agent %d", no)
+			fleeting, gone := Fleeting(b)
+			require.NoError(s.T, agents[no].Block(at, fleeting), "agent %d", no)
+			gone()
 		}
 	}
 	var steps, want uint64

@@ -44,7 +44,9 @@ func replayed(log *kerneltest.Placed, s *kerneltest.Sim, no uint32, of replay.Ra
 		if _, touched := b.Previous(no); !touched {
 			continue
 		}
-		if err := a.Block(at, b); err != nil {
+		b, gone := kerneltest.Fleeting(b)
+		err := a.Block(at, b)
+		if gone(); err != nil {
 			return a, err
 		}
 	}

@@ -23,7 +23,9 @@ func picked(s *kerneltest.Sim, log *kerneltest.Placed, id identity.ID, of replay
 		return agent
 	})
 	for _, at := range log.Order {
-		if err := x.Block(at, log.Blocks[at]); err != nil {
+		b, gone := kerneltest.Fleeting(log.Blocks[at])
+		err := x.Block(at, b)
+		if gone(); err != nil {
 			return agent, err
 		}
 		if x.Done() {

@@ -19,7 +19,9 @@ import (
 func replayedLog(log *kerneltest.Placed, s *kerneltest.Sim) (*replay.Log, error) {
 	l := replay.NewLog("default", s.Lookup)
 	for _, at := range log.Order {
-		if err := l.Block(log.Blocks[at]); err != nil {
+		b, gone := kerneltest.Fleeting(log.Blocks[at])
+		err := l.Block(b)
+		if gone(); err != nil {
 			return l, err
 		}
 	}
