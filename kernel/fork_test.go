@@ -138,6 +138,8 @@ func TestForkWithOtherMemory(t *testing.T) {
 		require.EqualValues(t, bus.MemoryForked, recordAt(s, e.Version).Kind, "%s has the busSeq of its record", key)
 	}
 	require.Equal(t, kerneltest.Value(t, "set"), s.State().Memory.Get(no, "k").Value)
+	f.Undo = []event.ForkEntry{{Key: "k", Missing: true}, {Key: "gone", Missing: true}}
+	require.Equal(t, []memory.Before{{Key: "gone"}}, s.Row(forked(s, f)).Memory.Undo.Entries, "what is set is not put back")
 	require.Equal(t, kerneltest.Value(t, "mine"), s.State().Memory.Get(1, "k").Value)
 	s.Check()
 }
