@@ -50,8 +50,8 @@ func (s *Server) export(rt *route) http.HandlerFunc {
 	}
 }
 
-// send streams a file whose end says that it is whole. What goes wrong on the
-// way breaks the answer off.
+// send streams a file whose end says that it is whole. What goes wrong before
+// anything was sent is answered; on the way it breaks the answer off.
 func (s *Server) send(w http.ResponseWriter, contentType, name string, run func(*pieces) error) {
 	st, done, e := s.openStream(w)
 	if e != nil {
@@ -61,7 +61,11 @@ func (s *Server) send(w http.ResponseWriter, contentType, name string, run func(
 	defer done()
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	if err := run(&pieces{stream: st}); err != nil {
+	out := &pieces{stream: st}
+	if err := run(out); err != nil && !out.begun {
+		w.Header().Del("Content-Disposition")
+		s.fail(w, s.logError(err))
+	} else if err != nil {
 		s.log.Warn("an export was broken off", "file", name, "error", err)
 		panic(http.ErrAbortHandler) // so that the client sees that it is not whole
 	}
@@ -125,6 +129,7 @@ func (x *exporter) finish() error {
 type pieces struct {
 	stream *stream
 	held   []byte
+	begun  bool // something was sent
 }
 
 func (p *pieces) Write(b []byte) (int, error) {
@@ -136,6 +141,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 }
 
 func (p *pieces) flush() error {
+	p.begun = true
 	err := p.stream.piece(p.held)
 	p.held = p.held[:0]
 	return err

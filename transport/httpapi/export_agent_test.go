@@ -59,4 +59,8 @@ func TestAgentExportReplays(t *testing.T) {
 	assert.Positive(t, agent.Stats().Steps)
 	refuses(t, d.get("/agents/"+agentB+"/export"), http.StatusNotFound, "NOT_FOUND", "agent")
 	refuses(t, d.get("/agents/x/export"), http.StatusUnprocessableEntity, "INVALID_ARGUMENT", "agent")
+
+	// A log that cannot be read is answered, not broken off.
+	require.NoError(t, d.group.Nodes[0].Log().Close())
+	refuses(t, d.get("/agents/"+id+"/export"), http.StatusInternalServerError, "INTERNAL", "")
 }
