@@ -18,8 +18,9 @@ import (
 // It never holds up Apply: the store takes a chunk without the locks that Append
 // needs, and what is fetched while commands are under way is limited (pace).
 type backfill struct {
-	n    *Node
-	pace *pace
+	n     *Node
+	pace  *pace
+	rooms [2][]byte // for what comes; of whoever asks at the moment
 
 	mu      sync.Mutex // guards what follows
 	piece   segment.Piece
@@ -56,6 +57,7 @@ func (b *backfill) run(ctx context.Context) {
 		piece, some := b.n.log.Missing()
 		if !some {
 			told = ""
+			b.rooms = [2][]byte{} // it may be long until they are needed again
 			pause(ctx, backfillLook)
 			continue
 		}
@@ -175,13 +177,15 @@ func (b *backfill) fetchFrom(ctx context.Context, peer Peer, piece segment.Piece
 }
 
 // ask gives what a node has from a position on, chunk by chunk, and ends with an
-// error, at the end, or with the context. Two rooms are enough: one is being written from while the
-// other is filled.
+// error, at the end, or with the context. Two rooms are enough: one is being
+// written from while the other is filled.
 func (b *backfill) ask(ctx context.Context, peer Peer, at, to uint64, out chan<- chunk) {
 	defer close(out)
-	rooms := [2][]byte{make([]byte, historyAnswer+maxHistoryChunk), make([]byte, historyAnswer+maxHistoryChunk)}
 	for i := 0; at < to; i++ {
-		c := b.askOnce(ctx, peer, at, to, rooms[i%2])
+		if b.rooms[i%2] == nil {
+			b.rooms[i%2] = make([]byte, historyAnswer+maxHistoryChunk)
+		}
+		c := b.askOnce(ctx, peer, at, to, b.rooms[i%2])
 		select {
 		case out <- c:
 		case <-ctx.Done():

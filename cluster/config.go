@@ -84,6 +84,7 @@ const (
 	checkpointEvents = 16_384                // events between Checkpoints, or …
 	checkpointEvery  = 5 * time.Second       // … this long, if anything happened
 	logFlushEvery    = 15 * time.Second      // fsyncs of the derived log, which a crash cannot harm (LO-2)
+	logBuffer        = 32 << 20              // bytes of log that may wait for one of them; then Apply does
 	runnerWorkers    = 512                   // external calls that run at once
 	resultBatch      = 256                   // results proposed together
 	sweepEvery       = 100 * time.Millisecond

@@ -135,7 +135,7 @@ func (n *Node) openStore() (*raftstore.Store, error) {
 
 func (n *Node) openLog() (*segment.Store, error) {
 	log, err := segment.Open(datadir.LogDir(n.config.DataDir, n.config.KernelID), segment.Options{
-		Owner: segment.Owner(n.config.ClusterID, n.config.KernelID), FlushEvery: logFlushEvery,
+		Owner: segment.Owner(n.config.ClusterID, n.config.KernelID), FlushEvery: logFlushEvery, BufferBytes: logBuffer,
 		ArchiveDir: n.config.ArchiveDir, ArchiveBytes: n.config.ArchiveBytes, Logger: n.logger.Named("log"),
 	})
 	if err != nil {

@@ -56,9 +56,8 @@ func (s *Store) Accept(p Piece, at uint64, chunk []byte) error {
 		return s.refuse(part, part.verifier.Point().Position, part.fed.offset, err)
 	}
 	if err := part.write(offset, chunk[:taken]); err != nil {
-		// What has reached the file is found out when it is opened again.
-		s.dropPartial()
-		return err
+		// What has reached the disk is not known, and it may look written.
+		return errors.Join(err, s.discardPartial())
 	}
 	return nil
 }

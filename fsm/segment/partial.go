@@ -20,11 +20,13 @@ type partial struct {
 	verifier *logging.Verifier
 	fed      fed    // by the verifier
 	rest     []byte // what arrived after that: less than one block
-	unsynced int    // bytes written since the last fsync
+	unsynced int    // bytes written since the last fsync was begun
+	syncing  chan error
 }
 
-// partSyncBytes is how much of a download may wait for an fsync: many small ones
-// disturb the log's own less than one for a whole segment.
+// partSyncBytes is after how much of a download an fsync is begun: many small ones
+// disturb the log's own less than one for a whole segment. It goes on beside what
+// is verified and written next, but never beside another one.
 const partSyncBytes = 8 << 20
 
 // errCrosses: a block that begins in a piece and ends behind it.
@@ -121,10 +123,32 @@ func (p *partial) write(offset uint64, chunk []byte) error {
 	if p.unsynced += len(chunk); p.unsynced < partSyncBytes {
 		return nil
 	}
-	return p.sync()
+	if err := p.synced(); err != nil {
+		return err
+	}
+	p.unsynced, p.syncing = 0, make(chan error, 1)
+	go func(done chan<- error) { done <- p.file.Sync() }(p.syncing)
+	return nil
 }
 
+// synced waits for the fsync that is under way.
+func (p *partial) synced() error {
+	if p.syncing == nil {
+		return nil
+	}
+	err := <-p.syncing
+	p.syncing = nil
+	if err != nil {
+		return fmt.Errorf("fsync %s: %w", p.path, err)
+	}
+	return nil
+}
+
+// sync makes all that was written durable.
 func (p *partial) sync() error {
+	if err := p.synced(); err != nil {
+		return err
+	}
 	if err := p.file.Sync(); err != nil {
 		return fmt.Errorf("fsync %s: %w", p.path, err)
 	}
@@ -193,11 +217,20 @@ func (s *Store) beginPartial(part *partial, g *goal) error {
 
 // dropPartial forgets the open download; its file stays. Called with repair held.
 func (s *Store) dropPartial() {
-	if s.partial != nil {
-		// What close could tell is found out when the file is verified again.
-		_ = s.partial.file.Close()
-		s.partial = nil
+	if s.partial == nil {
+		return
 	}
+	failed := s.partial.synced()
+	// What close could tell is found out when the file is verified again.
+	_ = s.partial.file.Close()
+	if failed != nil {
+		// Which pages were lost is not known, and they may look written.
+		s.log.Warn("a download begins anew", "error", failed)
+		if err := s.dir.removeFile(s.partial.piece.Start, partSuffix); err != nil {
+			s.log.Warn("a download that may not be whole is still there", "error", err)
+		}
+	}
+	s.partial = nil
 }
 
 // discardPartial removes the download's file. Called with repair held.
