@@ -53,7 +53,8 @@ func NewAgent(no uint32, c *config.Config, lookup flows.Lookup, find kernel.Find
 // Stats is what was replayed so far.
 func (a *Agent) Stats() Stats { return a.stats }
 
-// Slice is the agent as it was folded so far, for reading.
+// Slice is the agent as it was folded so far, but for its open calls, for
+// reading.
 func (a *Agent) Slice() *kernel.Slice { return a.slice }
 
 // Done reports that the range is behind: further blocks need not be fed.
@@ -100,7 +101,7 @@ type place struct {
 // record replays one record; rest are those behind it.
 func (in *place) record(r *logging.Record, rest logging.Records) error {
 	if r.Seq < in.of.From {
-		return in.slice.Take(r)
+		return in.take(r)
 	}
 	own := r.Agent == in.no
 	if own {
@@ -123,6 +124,16 @@ func (in *place) record(r *logging.Record, rest logging.Records) error {
 		return in.transition(r)
 	case kind == bus.Audit: // whatever was decided then was dropped
 		in.demand = bus.Record{}
+	}
+	return in.take(r)
+}
+
+// take takes a record in that is not compared. What only the outbox keeps is left
+// out: no tick looks at it, and nobody runs what is in it.
+func (in *place) take(r *logging.Record) error {
+	switch bus.Kind(r.Kind) {
+	case bus.CallRequested, bus.CallDispatched, bus.ActionExecuted, bus.ActionFailed:
+		return nil
 	}
 	return in.slice.Take(r)
 }
