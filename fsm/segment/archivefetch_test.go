@@ -396,10 +396,27 @@ func TestAnyCourseOfArchiving(t *testing.T) {
 		f.s.Archive(end.Sealed, dropOver)
 		f.idle(rt)
 		require.Zero(rt, f.s.Status().ToArchive)
+		f.withoutArchive(t, rt, full, &end)
 		requireSameFiles(t, want, filesIn(t, f.dir, compactedSuffix), "whatever happened")
-		takeAway(t, f.s)
 		requireCompacted(t, f.s, blocks)
 	})
+}
+
+// withoutArchive takes the archive away and mends what shows only then: while it
+// is there, nobody reads a compacted file.
+func (f *fetcher) withoutArchive(t *testing.T, rt *rapid.T, peer *Store, end *logging.Tables) {
+	for round := 0; ; round++ {
+		takeAway(t, f.s)
+		_, err := f.s.Walk(1, func(*Item) bool { return true })
+		if err == nil {
+			return
+		}
+		require.ErrorAs(rt, err, new(*CorruptError))
+		require.Less(rt, round, 60)
+		fetchAll(t, peer, f.s, 800)
+		f.s.Archive(end.Sealed, dropOver)
+		f.idle(rt)
+	}
 }
 
 // idle waits until the archiver has done what it can.
