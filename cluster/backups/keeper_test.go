@@ -64,11 +64,11 @@ func (s *site) breaks(fails error, spoils bool) {
 	s.fails, s.spoils = fails, spoils
 }
 
-// now is what goes wrong, and the log so far.
-func (s *site) now() (fails error, spoils bool, log blocks) {
+// now is the log so far, and what goes wrong.
+func (s *site) now() (log blocks, spoils bool, fails error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.fails, s.spoils, blocks(s.Blocks)
+	return blocks(s.Blocks), s.spoils, s.fails
 }
 
 func newSite(t *testing.T) *site {
@@ -79,7 +79,7 @@ func (s *site) options() backups.Options {
 	return backups.Options{
 		Dir: s.dir, Every: time.Hour, Keep: 3, Node: "n1", State: s.State,
 		Write: func(ctx context.Context, st *state.State, to io.Writer) (backup.Summary, error) {
-			fails, spoils, log := s.now()
+			log, spoils, fails := s.now()
 			if fails != nil {
 				_, _ = to.Write([]byte("half a backup"))
 				return backup.Summary{}, fails
