@@ -47,8 +47,9 @@ test-long: ## also what takes minutes: tests behind the build tag `long`, and al
 test-386: ## the replicated state on 32 bits: the same bytes
 	GOARCH=386 CGO_ENABLED=0 $(GO) test ./kernel/... ./fsm/...
 
-sim: ## simulate 200 seeds of kernels (jepsen/README.md)
+sim: ## simulate 200 seeds of kernels and 50 of whole nodes (jepsen/README.md)
 	$(GO) test ./jepsen/sim -run TestKernels -seeds 200 -v -timeout 20m
+	$(GO) test ./jepsen/sim -run TestNodes -seeds 50 -v -timeout 20m
 
 sim-planted: ## build each planted bug, and demand that the simulation finds it
 	jepsen/sim/planted

@@ -24,9 +24,10 @@ type Config struct {
 	// on all of them: it is the bootstrap configuration and the address book.
 	Peers []Peer
 
-	Store      raftstore.Kind   // bolt when empty
-	Timing     consensus.Timing // one multiplier scales all times
-	Raft       consensus.Limits // of the group
+	Store      raftstore.Kind                    // bolt when empty
+	Disk       func() (raftstore.Backend, error) // nil but in simulations: instead of Store's files
+	Timing     consensus.Timing                  // one multiplier scales all times
+	Raft       consensus.Limits                  // of the group
 	Stream     raft.StreamLayer
 	Calls      consensus.PeerCaller
 	Crash      consensus.CrashDetector // nil: no crash-fast failover

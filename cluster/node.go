@@ -125,7 +125,7 @@ func (n *Node) openStore() (*raftstore.Store, error) {
 		return nil, err
 	}
 	store, err := raftstore.Open(raftstore.Options{
-		Kind: c.Store, Dir: datadir.RaftDir(c.DataDir, c.KernelID), Fatal: n.die, Logger: n.logger.Named("store"),
+		Kind: c.Store, Backend: c.Disk, Dir: datadir.RaftDir(c.DataDir, c.KernelID), Fatal: n.die, Logger: n.logger.Named("store"),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cluster: raft store: %w", err)

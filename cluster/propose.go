@@ -26,7 +26,7 @@ func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
 	if e.Kind.IsCommand() && n.foreign(n.fsm.State()) {
 		return notYetRestored()
 	}
-	return n.answer(n.group.Propose(ctx, n.encode(&e)))
+	return n.commit(ctx, n.encode(&e))
 }
 
 // unreadable answers an event that would stop every node that applies it (EV-2).

@@ -25,6 +25,8 @@ type Group struct {
 	flights chan flight
 	large   chan struct{} // a token for the one large proposal in flight
 
+	asked gauge // rare requests that the library has not answered
+
 	// Reads.
 	ready    atomic.Uint64 // the term whose first event is applied
 	caughtUp atomic.Bool
@@ -142,6 +144,10 @@ func (g *Group) Close() error {
 		g.cancel() // ends the tenure: the proposer empties its queue
 		patience, cancel := context.WithTimeout(context.Background(), g.config.Timing.Transport)
 		drained := g.open.drain(patience)
+		cancel()
+		// The library ends a transfer of leadership within an election.
+		patience, cancel = context.WithTimeout(context.Background(), 2*g.config.Timing.Election)
+		g.asked.drain(patience)
 		cancel()
 		end := g.raft.Shutdown()
 		// The library waits for its requests under way; closing their streams

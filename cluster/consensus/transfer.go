@@ -105,12 +105,21 @@ func (g *Group) lastIndexes(ctx context.Context, nodes []Member) map[string]uint
 	return out
 }
 
-// awaitFuture makes one of the library's rare requests and waits for it. When
-// the library shuts down the future may stay unresolved, and so does the
-// goroutine. With Timeout and Shutdown the request may still take effect.
+// awaitFuture makes one of the library's rare requests and waits for it. A
+// request that the library takes in while it shuts down stays unresolved, and so
+// does its goroutine: after the end of the group none is made, and Close waits for
+// those that are under way. With Timeout and Shutdown the request may still take
+// effect.
 func (g *Group) awaitFuture(ctx context.Context, request func() raft.Future) error {
+	if g.isClosing() {
+		return refusal(Shutdown, "this node is stopping")
+	}
 	done := make(chan error, 1)
-	go func() { done <- request().Error() }()
+	g.asked.add()
+	go func() {
+		defer g.asked.done()
+		done <- request().Error()
+	}()
 	select {
 	case err := <-done:
 		return futureError(err)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -162,4 +163,24 @@ func TestMedianSkew(t *testing.T) {
 		}
 		assert.Equal(t, row.want, MedianSkew(readings), "%v", row.offsets)
 	}
+}
+
+// The library takes a request in that comes as it shuts down, and never answers
+// it: nothing may wait for that. The bubble ends only when nothing does.
+func TestRequestsAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, 3, nil)
+		leader := c.leader()
+		heir := c.others(leader)[0]
+		g := leader.group()
+		c.crash(leader)
+		for range 20 {
+			err := g.awaitFuture(t.Context(), func() raft.Future {
+				return g.raft.LeadershipTransferToServer(raft.ServerID(heir.id), raft.ServerAddress(heir.address()))
+			})
+			var no *Refusal
+			require.ErrorAs(t, err, &no)
+			require.Equal(t, Shutdown, no.Code)
+		}
+	})
 }

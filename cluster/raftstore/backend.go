@@ -17,17 +17,23 @@ const (
 	walDir   = "wal"
 )
 
-// backend is what both libraries offer: a log, and one durable write per key.
-type backend interface {
+// Backend is what both libraries offer: a log, and one durable write per key. Get
+// answers nil for a key that was never written.
+type Backend interface {
 	raft.LogStore
 	Set(key, value []byte) error
 	Get(key []byte) ([]byte, error)
 	Close() error
 }
 
+type backend = Backend
+
 // openBackend opens the files of one kind and refuses when those of the other
 // kind are there.
 func openBackend(o Options) (backend, error) {
+	if o.Backend != nil {
+		return o.Backend()
+	}
 	file, segments := filepath.Join(o.Dir, boltFile), filepath.Join(o.Dir, walDir)
 	mine, other := file, segments
 	if o.Kind == WAL {

@@ -47,6 +47,9 @@ var (
 type Options struct {
 	// Kind of files; empty means Bolt.
 	Kind Kind
+	// Backend, when it is set, is opened instead of files: the disk of a
+	// simulation. It may leave a gap between entries no more than Bolt does.
+	Backend func() (Backend, error)
 	// Dir holds the files; made with mode 0700 when missing.
 	Dir string
 	// LockTimeout bounds the wait for a directory that is in use; zero means

@@ -12,6 +12,7 @@ var (
 	seed   = flag.Uint64("seed", 0, "the one seed to run; 0: from 1 on")
 	seeds  = flag.Int("seeds", 0, "how many seeds of kernels to run; 0: a quick number")
 	events = flag.Int("events", 500, "events of a seed's log, in the simulation of kernels")
+	faults = flag.Duration("faults", 20*time.Second, "how long faults come, virtual, in the simulation of nodes")
 	shrink = flag.Duration("shrink", 20*time.Second, "how long to look for a shorter failure")
 )
 

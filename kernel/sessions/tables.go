@@ -189,13 +189,6 @@ func (t *Tables) judgeKey(e *event.Event, cfg *config.Config) Judgement {
 	return Judgement{}
 }
 
-func same(a *Answer, e *event.Event) Judgement {
-	if a.Digest != DigestOf(e) {
-		return refuse(failure.SequenceReused, "session.seq", "this sequence or key was used before, for another command")
-	}
-	return Judgement{Repeat: a}
-}
-
 func refuse(code failure.Code, field, rule string) Judgement {
 	return Judgement{Refusal: &failure.Refusal{Code: code, Field: field, Rule: rule}}
 }

@@ -3,6 +3,7 @@ package kernels
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/omnikernel/omnikernel/fsm/snapshot"
@@ -51,7 +52,9 @@ func (w *world) apply(r *replica, count int) {
 		require.NoError(w.t, err)
 		index := uint64(r.applied) + 1
 		applied := entry.Apply(r.kernel, index, entry.Term, &sent)
-		require.True(w.t, bytes.Equal(w.sim.Blocks[r.applied], applied.Block), "the block at index %d is not the log's", index)
+		if !bytes.Equal(w.sim.Blocks[r.applied], applied.Block) {
+			require.FailNow(w.t, fmt.Sprintf("the block at index %d is not the log's", index))
+		}
 		r.kernel.Requested()
 		r.applied++
 	}

@@ -1,0 +1,13 @@
+//go:build planted_undispatched
+
+package cluster
+
+import (
+	"context"
+
+	"github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// mayCall is wrong on purpose: it takes every call for one that may be made
+// twice. The simulation must notice (jepsen/README.md).
+func (*runner) mayCall(ctx context.Context, _ *tools.Call, _ uint64) bool { return ctx.Err() == nil }
