@@ -16,8 +16,9 @@ type tenure struct {
 	cancel       context.CancelFunc
 	queue        chan *proposal
 	transferring atomic.Bool
-	ended        chan struct{} // closed when the proposer has emptied the queue
-	led          chan struct{} // closed when the owner's Lead has returned
+	spent        map[string]bool // voters that are not asked to lead again; whoever set transferring has it
+	ended        chan struct{}   // closed when the proposer has emptied the queue
+	led          chan struct{}   // closed when the owner's Lead has returned
 }
 
 // observe follows the library's notifications. The library's main loop waits
@@ -50,6 +51,7 @@ func (g *Group) beginTenure(previous <-chan struct{}) <-chan struct{} {
 	t := &tenure{
 		term:  term,
 		queue: make(chan *proposal, g.config.Limits.Queued),
+		spent: make(map[string]bool),
 		ended: make(chan struct{}),
 		led:   make(chan struct{}),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -27,12 +28,17 @@ func (g *Group) Transfer(ctx context.Context, to string) error {
 	}
 	patience, cancel := context.WithTimeout(ctx, g.config.Timing.Election)
 	g.open.drain(patience)
+	targets, err = g.caughtUpWith(patience, t, targets)
 	cancel()
+	if err != nil {
+		return err
+	}
 	// Twice: a pooled connection to a node that has restarted since fails once.
 	for _, target := range slices.Repeat(targets, 2) {
-		err = g.awaitFuture(ctx, func() raft.Future {
-			return g.raft.LeadershipTransferToServer(raft.ServerID(target.ID), raft.ServerAddress(target.Address))
-		})
+		if t.spent[target.ID] {
+			continue
+		}
+		err = g.handTo(ctx, t, target)
 		if err == nil || g.tenure.Load() != t {
 			break
 		}
@@ -51,6 +57,49 @@ func (g *Group) Transfer(ctx context.Context, to string) error {
 	}
 	return err
 }
+
+// handTo asks the library for one transfer.
+//
+// While a follower lacks entries, the library waits for its replication, over a
+// channel with room for one question. A transfer that it gave up after an election
+// timeout may have left its question there. The next transfer to that follower
+// would wait for room without end if the term ended meanwhile, and as long as it
+// waits the library refuses every command, in later terms too. So who let such a
+// time pass is not asked again in this term: the channel is the term's own.
+func (g *Group) handTo(ctx context.Context, t *tenure, target Member) error {
+	t.spent[target.ID] = true
+	began := time.Now()
+	err := g.awaitFuture(ctx, func() raft.Future {
+		return g.raft.LeadershipTransferToServer(raft.ServerID(target.ID), raft.ServerAddress(target.Address))
+	})
+	if ctx.Err() == nil && !g.isClosing() && time.Since(began) < g.config.Timing.Election {
+		delete(t.spent, target.ID)
+	}
+	return err
+}
+
+// caughtUpWith waits until some of the successors have the whole log, and returns
+// those: the others could only let the library's time pass.
+func (g *Group) caughtUpWith(ctx context.Context, t *tenure, successors []Member) ([]Member, error) {
+	for {
+		last := g.lastIndexes(ctx, successors)
+		var ready []Member
+		for _, m := range successors {
+			if !t.spent[m.ID] && last[m.ID] >= g.raft.LastIndex() {
+				ready = append(ready, m)
+			}
+		}
+		switch {
+		case len(ready) > 0:
+			return ready, nil
+		case !pause(ctx, catchUpPoll):
+			return nil, refusal(NotCaughtUp, "no other voter that can be asked has the whole log: retry")
+		}
+	}
+}
+
+// catchUpPoll is how often successors are asked how far they are.
+const catchUpPoll = 10 * time.Millisecond
 
 // successors are the voters to try, in order.
 func (g *Group) successors(ctx context.Context, to string) ([]Member, error) {

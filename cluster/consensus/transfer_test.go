@@ -165,6 +165,29 @@ func TestMedianSkew(t *testing.T) {
 	}
 }
 
+// A transfer to a follower that replication cannot reach fails, however often it
+// is asked for. It must not stay under way in the library, which refuses every
+// command then, in later terms of this node too.
+func TestTransferToAnUnreachableNodeIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, 3, nil)
+		leader := c.leader()
+		heir := c.others(leader)[0]
+		c.network.cut(leader.address(), heir.address())
+		require.Equal(t, Applied, leader.group().Propose(t.Context(), []byte("behind")).Verdict)
+		for range 3 {
+			require.Error(t, leader.group().Transfer(t.Context(), heir.id))
+			require.Equal(t, Applied, leader.group().Propose(t.Context(), []byte("this term")).Verdict)
+		}
+		c.network.isolate(leader.address())
+		next := c.leader(leader)
+		c.network.heal()
+		require.Eventually(t, func() bool { return next.group().Transfer(t.Context(), leader.id) == nil }, time.Minute, 100*time.Millisecond)
+		require.Equal(t, leader, c.leader())
+		require.Equal(t, Applied, leader.group().Propose(t.Context(), []byte("a later term")).Verdict)
+	})
+}
+
 // The library takes a request in that comes as it shuts down, and never answers
 // it: nothing may wait for that. The bubble ends only when nothing does.
 func TestRequestsAfterTheEnd(t *testing.T) {
