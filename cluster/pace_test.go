@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,8 +27,9 @@ func fetched(ctx context.Context, p *pace, chunk int, during time.Duration) (byt
 // noticed at once, and what was not used meanwhile is not spent at once.
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		busy := true
-		p := &pace{beside: 8 * mib, working: func() bool { return busy }}
+		var busy atomic.Bool
+		busy.Store(true)
+		p := &pace{beside: 8 * mib, working: busy.Load}
 		for _, chunk := range []int{mib, 64 << 10} {
 			require.InEpsilon(t, 80*mib, fetched(t.Context(), p, chunk, 10*time.Second), 0.03)
 		}
@@ -36,14 +38,14 @@ func TestPace(t *testing.T) {
 
 		go func() {
 			time.Sleep(500 * time.Millisecond)
-			busy = false
+			busy.Store(false)
 		}()
 		require.Greater(t, fetched(t.Context(), p, mib, time.Second), uint64(400*mib), "a chunk a millisecond, half of the time")
-		busy = true
+		busy.Store(true)
 		require.LessOrEqual(t, fetched(t.Context(), p, mib, time.Second), uint64(9*mib))
 		p.most = 2 * mib
 		require.InEpsilon(t, 20*mib, fetched(t.Context(), p, mib, 10*time.Second), 0.1)
-		busy = false
+		busy.Store(false)
 		require.InEpsilon(t, 20*mib, fetched(t.Context(), p, mib, 10*time.Second), 0.1)
 	})
 }
