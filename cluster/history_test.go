@@ -175,20 +175,28 @@ func TestPromotionWaitsForHistory(t *testing.T) {
 	c.snapshot()
 	gate.close()
 	joiner := c.join("n4")
-	leader := c.nodes[c.leader()]
-	require.NoError(t, leader.AddLearner(t.Context(), c.peers[joiner]))
+	// Whoever leads is asked: under load it may be another one by now.
+	poll(t, "n4 is taken in", func() bool {
+		return c.nodes[c.leader()].AddLearner(t.Context(), c.peers[joiner]) == nil
+	})
 	c.sameDigests()
 	var no *consensus.Refusal
-	require.Eventually(t, func() bool {
-		require.ErrorAs(t, leader.Promote(t.Context(), "n4"), &no)
+	promoted := func() bool {
+		err := c.nodes[c.leader()].Promote(t.Context(), "n4")
+		no = nil
+		require.True(t, err == nil || errors.As(err, &no), "%v", err)
+		return err == nil
+	}
+	poll(t, "the refusal names what n4 has", func() bool {
+		require.False(t, promoted(), "without history")
 		return strings.Contains(no.Detail, "busSeq")
-	}, 20*time.Second, 10*time.Millisecond)
+	})
 	require.Equal(t, consensus.NotCaughtUp, no.Code)
 	require.Contains(t, no.Detail, fmt.Sprintf("n4: it has history from busSeq %d on only", c.statusOf(joiner).HistoryFrom))
 	require.Contains(t, no.Detail, "wait until")
 
 	gate.open()
-	require.Eventually(t, func() bool { return leader.Promote(t.Context(), "n4") == nil }, 20*time.Second, 10*time.Millisecond)
+	poll(t, "n4 becomes a voter", promoted)
 	require.Equal(t, uint64(1), c.statusOf(joiner).HistoryFrom)
 	c.sameDigests()
 	c.stopAll()
@@ -290,6 +298,14 @@ func TestQuestionsForHistory(t *testing.T) {
 	for _, body := range [][]byte{nil, make([]byte, 11), make([]byte, 13)} {
 		_, err = node.HandleHistory(t.Context(), "n9", 1, body, nil)
 		require.Error(t, err)
+	}
+}
+
+// poll waits for a condition that is judged on the test's own goroutine.
+func poll(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		require.True(t, time.Now().Before(deadline), "not in time: %s", what)
 	}
 }
 
