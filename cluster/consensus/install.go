@@ -40,15 +40,15 @@ func (in *install) isOver() bool {
 	}
 }
 
-// library is what is to be known of the library to speak for it.
-type library struct {
+// speaker is what is to be known of the library to speak for it.
+type speaker struct {
 	*raft.Raft
 	header raft.RPCHeader
 }
 
 // speakFor begins to answer heartbeats for the library, where it cannot itself.
 func (t *steadyTransport) speakFor(r *raft.Raft, id string) {
-	t.library.Store(&library{Raft: r, header: raft.RPCHeader{
+	t.speaker.Store(&speaker{Raft: r, header: raft.RPCHeader{
 		ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(id), Addr: t.EncodePeer(raft.ServerID(id), t.LocalAddr()),
 	}})
 }
@@ -82,7 +82,7 @@ const beatAgain = 10 * time.Millisecond
 
 // answerBeats answers the leader's heartbeats, and gives what goes on waiting.
 func (t *steadyTransport) answerBeats(waiting []request, in *install) []request {
-	l := t.library.Load()
+	l := t.speaker.Load()
 	if l == nil || l.CurrentTerm() != in.term {
 		return waiting
 	}

@@ -25,7 +25,7 @@ import (
 type steadyTransport struct {
 	*raft.NetworkTransport // pre-vote and Close come with it
 	requests               chan raft.RPC
-	library                atomic.Pointer[library]
+	speaker                atomic.Pointer[speaker]
 	done                   chan struct{}
 	once                   sync.Once
 	work                   sync.WaitGroup
