@@ -32,6 +32,7 @@ func openBolt(path string, lockTimeout time.Duration) (backend, error) {
 		// The free list is rebuilt at open instead of written with every commit.
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
+		NoSync:         !syncs,
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := createBolt(path, options); err != nil {

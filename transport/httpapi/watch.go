@@ -78,7 +78,7 @@ func (p *params) position(r *http.Request) (from uint64, given bool) {
 		if err != nil || n == math.MaxUint64 {
 			p.fail(api.HeaderLastEvent, "must be the id of an event of this stream", "")
 		}
-		return n + 1, true
+		return after(n), true
 	}
 	if !p.values.Has("from") {
 		return 0, false
