@@ -5,9 +5,10 @@ import "time"
 // Scenario is one fault test.
 type Scenario struct {
 	Name      string         `yaml:"name" json:"name"`
-	About     string         `yaml:"about" json:"about"` // one sentence: what it is after
-	Nodes     int            `yaml:"nodes" json:"nodes"` // 3 or 5
-	Store     string         `yaml:"store" json:"store"` // of the Raft log: bolt or wal
+	About     string         `yaml:"about" json:"about"`           // one sentence: what it is after
+	Smoke     bool           `yaml:"smoke" json:"smoke,omitempty"` // part of the quick run
+	Nodes     int            `yaml:"nodes" json:"nodes"`           // 3 or 5
+	Store     string         `yaml:"store" json:"store"`           // of the Raft log: bolt or wal
 	Disks     string         `yaml:"disks" json:"disks,omitempty"`
 	Flags     []string       `yaml:"flags" json:"flags,omitempty"`          // more of every node's
 	Workloads map[string]int `yaml:"workloads" json:"workloads"`            // how many workers each
