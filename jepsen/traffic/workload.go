@@ -46,16 +46,29 @@ func (e *Env) Process() int { return int(e.processes.Add(1)) }
 // Worker does the work of one workload, one thing at a time.
 type Worker struct {
 	*Env
-	Number  int // among the workload's workers, from 0
-	Workers int // how many there are
-	Process int
-	Client  *client.Client // with a session of its own
-	Dice    *rand.Rand
+	Workload string
+	Number   int // among the workload's workers, from 0
+	Workers  int // how many there are
+	Process  int
+	Client   *client.Client // with a session of its own
+	Dice     *rand.Rand
+
+	calls int // that it has made
 }
 
 // Patience is how long a worker waits for one answer. It is longer than an
 // election, and short enough that workers do not all hang behind a partition.
 const Patience = 2500 * time.Millisecond
+
+// NewClient makes a client of all nodes for a run: an attempt that hangs is given up
+// soon enough for another, at another node, within Patience.
+func NewClient(nodes []Node) (*client.Client, error) {
+	addresses := make([]string, 0, len(nodes))
+	for _, n := range nodes {
+		addresses = append(addresses, n.URL)
+	}
+	return client.New(addresses, client.Options{Timeout: 4 * Patience, Attempt: Patience / 3})
+}
 
 // Retire gives the worker a new process number, after an unknown outcome.
 func (w *Worker) Retire() { w.Process = w.Env.Process() }
