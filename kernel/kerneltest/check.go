@@ -93,6 +93,10 @@ func (s *Sim) CheckAudit() {
 	for _, raw := range s.Blocks {
 		require.NoError(s.T, auditor.Feed(raw))
 	}
+	origins := auditor.Origins("default")
+	for _, raw := range s.Blocks {
+		require.NoError(s.T, origins.Feed(raw))
+	}
 	require.Len(s.T, auditor.Report().Findings, s.Flaws)
 }
 

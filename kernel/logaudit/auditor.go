@@ -21,6 +21,7 @@ type Auditor struct {
 	clock    int64                  // greatest wall time of any event so far
 	contains [2]uint32              // the pair of lists that was found contained last
 	tree     logging.Tree           // over the blocks so far
+	claims   []claim                // of forks, not compared yet
 	report   Report
 
 	// The block that is being read.

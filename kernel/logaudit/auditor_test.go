@@ -22,6 +22,12 @@ func audit(t kerneltest.TB, blocks [][]byte) logaudit.Report {
 	for _, raw := range blocks {
 		require.NoError(t, a.Feed(raw))
 	}
+	again := a.Origins("default")
+	for _, raw := range blocks {
+		require.NoError(t, again.Feed(raw))
+	}
+	require.True(t, again.Done())
+	require.Zero(t, a.Unread())
 	return a.Report()
 }
 
@@ -64,8 +70,9 @@ func TestLongHistoriesAreInOrder(t *testing.T) {
 		seen.Dispatched += report.Dispatched
 		seen.Accesses += report.Accesses
 		seen.Revoked += report.Revoked
+		seen.Forks += report.Forks
 	}
-	for _, n := range []uint64{seen.Escalated, seen.Requested, seen.Dispatched, seen.Accesses, seen.Revoked} {
+	for _, n := range []uint64{seen.Escalated, seen.Requested, seen.Dispatched, seen.Accesses, seen.Revoked, seen.Forks} {
 		require.NotZero(t, n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/memory"
@@ -45,7 +46,7 @@ func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
 		bus.TeardownFailed, bus.TickScheduled, bus.TickFrozen, bus.EventDelivered, bus.Emitted, bus.MessageQueued, bus.MessageTaken,
 		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified, bus.StaleResult,
 		bus.TimerSet, bus.TimerCleared, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
-		bus.CascadeMoved, bus.Forked, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued:
+		bus.CascadeMoved, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued:
 		return unread{}, true
 	}
 	return nil, false
@@ -65,6 +66,7 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.TickCompleted:         body(execution.DecodeCompleted),
 	bus.TickPendingTool:       body(execution.DecodePending),
 	bus.TickPendingDelegation: body(execution.DecodePending),
+	bus.Forked:                body(identity.DecodeForked),
 	bus.TickForked:            body(execution.DecodeForked),
 	bus.TickFailed:            body(execution.DecodeFailed),
 	bus.ResultDelivered:       body(execution.DecodeDelivered),

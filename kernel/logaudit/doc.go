@@ -8,6 +8,9 @@
 // wrong. After a finding the Auditor believes the record and goes on, so one
 // fault in a log is mostly one finding.
 //
+// What a fork says of its source rests on history that is not kept. Where Unread
+// is not 0, the log is read a second time, into what Origins gives.
+//
 // It keeps tables of its own, of what agents that live are doing and of the
 // calls that are open. Memory grows with those, not with the log's length; the
 // list of findings is bounded, the counts are not.

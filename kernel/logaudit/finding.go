@@ -41,6 +41,7 @@ type Counts struct {
 	Accesses    uint64 // of memory
 	Tokens      uint64
 	Revoked     uint64 // tokens and grants
+	Forks       uint64
 }
 
 // Report is what an Auditor has come to.
@@ -59,20 +60,27 @@ func (a *Auditor) found(rule RuleID, format string, args ...any) {
 }
 
 func (a *Auditor) foundAt(seq uint64, r bus.Record, rule RuleID, format string, args ...any) {
+	if a.report.count(rule) {
+		a.report.Findings = append(a.report.Findings, a.finding(seq, r, rule, fmt.Sprintf(format, args...)))
+	}
+}
+
+// count takes a finding into account, and tells whether it is to be listed.
+func (r *Report) count(rule RuleID) (list bool) {
 	for i := range Rules {
 		if Rules[i].ID == rule {
-			a.report.ByRule[i]++
+			r.ByRule[i]++
 		}
 	}
-	if a.report.Found++; a.report.Found > MaxFindings {
-		return
-	}
-	f := Finding{
-		Seq: seq, Index: a.index, AtMillis: a.now, Kind: r.Kind, Agent: r.Agent, Tick: r.Tick, Rule: rule,
-		What: fmt.Sprintf(format, args...),
-	}
+	r.Found++
+	return r.Found <= MaxFindings
+}
+
+// finding is one about a record of the block that is being read.
+func (a *Auditor) finding(seq uint64, r bus.Record, rule RuleID, what string) Finding {
+	f := Finding{Seq: seq, Index: a.index, AtMillis: a.now, Kind: r.Kind, Agent: r.Agent, Tick: r.Tick, Rule: rule, What: what}
 	if held := a.holders.Agent(r.Agent); held != nil {
 		f.ID = held.ID
 	}
-	a.report.Findings = append(a.report.Findings, f)
+	return f
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/logging"
@@ -224,6 +225,18 @@ func (f *forgery) revoked(agent uint32) bus.Record {
 		b = delegation.TokenRevoked{Code: failure.TokenRevoked, Token: t.Token, Parent: t.Parent, Grants: t.Grants, Depth: t.Depth, Expires: t.Expires}
 	})
 	return bus.Record{Kind: bus.TokenRevoked, Agent: agent, Body: &b}
+}
+
+// forkOf changes what the event that made a fork, and the record of it, say.
+func (f *forgery) forkOf(agent uint32, change func(*event.Fork, *identity.Forked)) *written {
+	r := f.nth(bus.Forked, agent, 0)
+	edit(f, f.blocks[f.blockOf(r)].records[0], func(asked *event.Recorded) {
+		e, ok := event.DecodeBody[event.Fork](asked.Event.Body)
+		require.True(f.t, ok)
+		edit(f, r, func(b *identity.Forked) { change(e, b) })
+		asked.Event.Body = event.Encode(e)
+	})
+	return r
 }
 
 // widen puts a grant for everything into the lists of grants of a record.

@@ -1,6 +1,7 @@
 package logaudit_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,14 +21,18 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
-// forgeries are lies, each with the rule that it breaks: what is changed in a
-// story's log, and the record at which that must be noticed.
-var forgeries = []struct {
+// untruth is a lie, the rule that it breaks, and the story that it is told in. It
+// gives the record at which that must be noticed; nil is anywhere.
+type untruth struct {
 	name  string
 	rule  logaudit.RuleID
 	story string
 	lie   func(f *forgery) (noticed *written)
-}{
+}
+
+// forgeries are lies, each with the rule that it breaks: what is changed in a
+// story's log, and the record at which that must be noticed.
+var forgeries = []untruth{
 	{"a kind that there is not", logaudit.Form, "work", func(f *forgery) *written {
 		r := f.nth(bus.TimerSet, 1, 0)
 		r.Kind = 126
@@ -443,7 +448,7 @@ func TestForgeriesAreNoticed(t *testing.T) {
 	for name, story := range stories {
 		logs[name] = story(t).Blocks
 	}
-	for _, test := range forgeries {
+	for _, test := range slices.Concat(forgeries, forkForgeries) {
 		t.Run(test.name, func(t *testing.T) {
 			f := forge(t, logs[test.story])
 			noticed := test.lie(f)
@@ -463,7 +468,7 @@ func TestForgeriesAreNoticed(t *testing.T) {
 // Every rule has a lie that breaks it.
 func TestEveryRuleIsBroken(t *testing.T) {
 	broken := map[logaudit.RuleID]bool{logaudit.Chain: true} // TestBrokenChain
-	for _, test := range forgeries {
+	for _, test := range slices.Concat(forgeries, forkForgeries) {
 		broken[test.rule] = true
 	}
 	for _, rule := range logaudit.Rules {

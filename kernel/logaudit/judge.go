@@ -4,6 +4,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
@@ -25,6 +26,8 @@ func (a *Auditor) judge(g *agent) {
 		a.step(g)
 	case *execution.PendingBody:
 		a.pending(g, body)
+	case *identity.Forked:
+		a.forkedFrom(body)
 	case *execution.ForkedBody:
 		a.forked(g, body)
 	case *execution.CompletedBody:

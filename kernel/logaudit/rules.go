@@ -26,6 +26,7 @@ const (
 	Attenuation RuleID = "attenuation"
 	Tree        RuleID = "tree"
 	Grants      RuleID = "grants"
+	Fork        RuleID = "fork"
 )
 
 // Rule is one thing that every log must keep to.
@@ -58,6 +59,7 @@ var Rules = [...]Rule{
 	{Attenuation, "DE-1", "a child's token is contained in its parent's: grants, depth, time"},
 	{Tree, "INV-08", "an agent has one token and one parent, which asked for it"},
 	{Grants, "LC-10", "grants are those of the token, and a revocation takes away and never gives"},
+	{Fork, "LO-13", "a fork starts from the end of an event of an agent that was there, and names that agent's own chain value there"},
 }
 
 // RuleOf finds a rule by its name.

@@ -39,6 +39,8 @@ type Audited struct {
 	Accesses    uint64 `json:"accesses"`
 	Tokens      uint64 `json:"tokens"`
 	Revoked     uint64 `json:"revoked"`
+	Forks       uint64 `json:"forks"`
+	Unread      int    `json:"forks_not_compared"` // with their sources
 	Millis      int64  `json:"millis"`
 
 	Found    uint64    `json:"found"`    // findings, all of them
@@ -65,7 +67,7 @@ func NewAudited(r logaudit.Report, at logging.Point) *Audited {
 		Blocks: r.Blocks, Records: r.Records, Bytes: r.Bytes, LastIndex: at.LastIndex, Chain: hex.EncodeToString(at.Chain[:]),
 		Agents: r.Agents, Alive: r.Alive, Transitions: r.Transitions, Runs: r.Ticks, Steps: r.Steps,
 		Allowed: r.Allowed, Denied: r.Denied, Escalated: r.Escalated, Requested: r.Requested, Dispatched: r.Dispatched,
-		Answered: r.Answered, Open: r.Open, Accesses: r.Accesses, Tokens: r.Tokens, Revoked: r.Revoked, Found: r.Found,
+		Answered: r.Answered, Open: r.Open, Accesses: r.Accesses, Tokens: r.Tokens, Revoked: r.Revoked, Forks: r.Forks, Found: r.Found,
 		Findings: make([]Finding, 0, len(r.Findings)),
 	}
 	for i := range r.Findings {
@@ -98,6 +100,12 @@ func LogAudit(p *tell.Page, a *Audited) {
 		a.Agents, a.Alive, a.Transitions, a.Runs, a.Steps, a.Tokens, a.Revoked)
 	p.Line("%d requests allowed, %d denied, %d escalated: %d calls, %d dispatched, %d uses of memory; %d answers, %d open",
 		a.Allowed, a.Denied, a.Escalated, a.Requested, a.Dispatched, a.Accesses, a.Answered, a.Open)
+	switch {
+	case a.Unread > 0:
+		p.Line("%d forks, of which %d were not compared with their sources: give a file, which can be read twice", a.Forks, a.Unread)
+	case a.Forks > 0:
+		p.Line("%d forks, each compared with its source", a.Forks)
+	}
 	p.Line("%s", p.Faint(a.Origin+" of "+a.ClusterID+"/"+a.KernelID+", chain "+a.Chain))
 	for i := range a.Findings {
 		finding(p, &a.Findings[i])
