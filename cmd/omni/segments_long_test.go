@@ -15,3 +15,10 @@ func TestSegmentsAreAlikeForLong(t *testing.T) {
 		segmentsAlike(t, store, testSeed(t), 90*time.Second)
 	})
 }
+
+// The same with archiving among it (LO-8).
+func TestArchivesAreAlikeForLong(t *testing.T) {
+	overStores(t, func(t *testing.T, store raftstore.Kind) {
+		archivesAlike(t, store, testSeed(t), 60*time.Second)
+	})
+}
