@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +23,13 @@ import (
 
 // A node whose disk is empty comes into a cluster whose Raft logs reach back to a
 // snapshot only. Over its API it says what it does not have, until it has it; its
-// log verifies then and is the others', byte for byte (LO-1, LO-2, CL-5).
+// log verifies then and is the others', byte for byte (LO-1, LO-2, CL-5), and what it
+// fetched replays, with nobody else at hand (LO-4).
 func TestEmptyDisk(t *testing.T) {
 	p := newProcesses(t, []string{t.TempDir(), t.TempDir(), t.TempDir()}, smallFlags(testStore())...)
 	p.startAll()
 	p.alike()
+	old := p.startEarly()
 	f := &traffic{client: p.client, name: "disk"}
 	p.fill(f, 600)
 	require.Eventually(t, func() bool {
@@ -61,8 +64,36 @@ func TestEmptyDisk(t *testing.T) {
 	}
 	least := min(len(exports[0]), len(exports[empty])) - 200 // the trailer, and a Checkpoint between the two
 	require.True(t, bytes.Equal(exports[0][:least], exports[empty][:least]))
-	p.stopAll()
+	p.requireReplays(empty, &old)
 	p.requireSameLogs(f)
+}
+
+// requireReplays replays all history, and one agent's, as a node has it that has
+// fetched it (LO-4): while the others are there, and then by itself. All nodes are
+// stopped afterwards.
+func (p *processes) requireReplays(i int, old *early) {
+	p.t.Helper()
+	only := func(args ...string) string {
+		return p.omniWith(append(args, "--server", p.url(i))...)
+	}
+	require.Regexp(p.t, `^the log holds: \d+ events applied again, `, only("replay", "--all", "--node", p.id(i)))
+	require.Regexp(p.t, `^the log holds: 1 ticks in 3 runs `, only("replay", old.id, "--node", p.id(i)))
+	file := filepath.Join(p.t.TempDir(), "log.bin")
+	require.NoError(p.t, os.WriteFile(file, []byte(only("log", "export", "--node", p.id(i))), 0o600))
+	require.Regexp(p.t, `^the log holds: \d+ events applied again, `, p.omniWith("replay", "--all", file))
+
+	for other := range p.nodes {
+		if other != i {
+			p.kill(other)
+		}
+	}
+	for what, path := range map[string]string{"--all": "/log/export", old.id: "/agents/" + old.id + "/export"} {
+		code, export := p.read(i, path+"?consistency=stale")
+		require.Equal(p.t, http.StatusOK, code, export)
+		require.NoError(p.t, os.WriteFile(file, []byte(export), 0o600))
+		require.Contains(p.t, p.omniWith("replay", what, file), "the log holds: ")
+	}
+	p.stop(i)
 }
 
 // fill writes so many values of shared memory, all acknowledged.
@@ -106,7 +137,16 @@ func (p *processes) run(args ...string) string {
 	for i := range p.api {
 		args = append(args, "--server", p.url(i))
 	}
-	output, err := exec.CommandContext(p.t.Context(), p.omni, args...).CombinedOutput()
-	require.NoError(p.t, err, "%s", output)
+	return p.omniWith(args...)
+}
+
+// omniWith runs omni and gives what it printed to stdout.
+func (p *processes) omniWith(args ...string) string {
+	p.t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(p.t.Context(), p.omni, args...)
+	cmd.Stderr = &stderr
+	output, err := cmd.Output()
+	require.NoError(p.t, err, "%s: %s", args, &stderr)
 	return string(output)
 }
