@@ -146,9 +146,9 @@ func (h *Held) Leader() (Peer, bool) { return Peer{}, false }
 func (h *Held) MintSession() [16]byte { return mintSession(h.config.Wall().UnixMilli()) }
 
 // Status asks every other node for its account of itself. Who leads is what
-// the others say.
-func (h *Held) Status(ctx context.Context) Status {
-	out := gatherStatus(ctx, &h.config, h.ownStatus)
+// the others say; alone, nobody is asked.
+func (h *Held) Status(ctx context.Context, alone bool) Status {
+	out := gatherStatus(ctx, &h.config, h.ownStatus, alone)
 	var newest uint64
 	for _, n := range out.Nodes {
 		if n.Role == RoleLeader && n.Term > newest {

@@ -105,7 +105,7 @@ func nodeInSafeMode(t *testing.T, store raftstore.Kind) {
 
 	want := &cluster.SafeMode{Index: answer.Outcome.Index, Digest: digest, Kind: "AGENT_START", Crashes: fsm.MaxCrashes}
 	requireRefuses(t, held, want)
-	for name, status := range map[string]cluster.Status{"its own": held.Status(t.Context()), "another's": c.nodes[leader].Status(t.Context())} {
+	for name, status := range map[string]cluster.Status{"its own": held.Status(t.Context(), false), "another's": c.nodes[leader].Status(t.Context(), false)} {
 		require.Equal(t, c.peers[leader].ID, status.Leader, name)
 		said := status.Nodes[victim]
 		require.False(t, said.Healthy, name)
@@ -124,7 +124,7 @@ func nodeInSafeMode(t *testing.T, store raftstore.Kind) {
 	last := (leader + 2) % 3
 	c.stop(leader)
 	require.Eventually(t, func() bool {
-		return c.nodes[last].Status(t.Context()).Nodes[last].Role == cluster.RoleCandidate
+		return c.nodes[last].Status(t.Context(), false).Nodes[last].Role == cluster.RoleCandidate
 	}, 20*time.Second, time.Millisecond)
 	require.Equal(t, cluster.CodeNoLeader, c.nodes[last].Propose(t.Context(), start(t, "018f4e5c-0000-7000-8000-000000000012")).Code)
 	c.release(victim, held)

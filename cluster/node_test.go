@@ -215,7 +215,7 @@ func threeNodesRunAnAgent(t *testing.T, store raftstore.Kind) {
 func (c *trio) sameDigests() {
 	c.t.Helper()
 	require.Eventually(c.t, func() bool {
-		status := c.nodes[0].Status(c.t.Context())
+		status := c.nodes[0].Status(c.t.Context(), false)
 		for _, n := range status.Nodes {
 			if n.AppliedIndex != status.Nodes[0].AppliedIndex || n.Digest != status.Nodes[0].Digest || n.Digest == "" {
 				return false

@@ -13,9 +13,10 @@ import (
 // statusWait bounds how long a peer may take to tell its status.
 const statusWait = time.Second
 
-// Status asks every node for its account of itself.
-func (n *Node) Status(ctx context.Context) Status {
-	out := gatherStatus(ctx, &n.config, n.ownStatus)
+// Status asks every node for its account of itself; alone, this one only, which
+// costs nothing and waits for nobody.
+func (n *Node) Status(ctx context.Context, alone bool) Status {
+	out := gatherStatus(ctx, &n.config, n.ownStatus, alone)
 	if leader, ok := n.Leader(); ok {
 		out.Leader = leader.ID
 	}
@@ -23,7 +24,11 @@ func (n *Node) Status(ctx context.Context) Status {
 }
 
 // gatherStatus asks every node but this one, which speaks for itself.
-func gatherStatus(ctx context.Context, c *Config, own func() NodeStatus) Status {
+func gatherStatus(ctx context.Context, c *Config, own func() NodeStatus, alone bool) Status {
+	if alone {
+		self := own()
+		return Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Term: self.Term, Nodes: []NodeStatus{self}}
+	}
 	out := Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Nodes: make([]NodeStatus, len(c.Peers))}
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()

@@ -20,7 +20,10 @@ func newClusterCommand(a *app) *cobra.Command {
 }
 
 func newClusterStatus(a *app) *cobra.Command {
-	var node string
+	var (
+		node  string
+		alone bool
+	)
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Leader, term, and every node's role, indices, digest and health",
@@ -35,6 +38,9 @@ well.`,
 			if node != "" {
 				options = append(options, client.Node(node))
 			}
+			if alone {
+				options = append(options, client.Alone())
+			}
 			connection, err := a.connect()
 			if err != nil {
 				return err
@@ -47,6 +53,7 @@ well.`,
 			return a.tell.Data(status, func(p *tell.Page) { show.Status(p, status) })
 		},
 	}
-	c.Flags().StringVar(&node, "node", "", "ask this node only, by id or address")
+	c.Flags().StringVar(&node, "node", "", "ask this node, by id or address")
+	c.Flags().BoolVar(&alone, "alone", false, "only what the asked node says of itself; the others are not asked")
 	return c
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -41,8 +42,11 @@ func (f *family) choose(ctx context.Context, s *settings, leader bool) (*server,
 func (f *family) status(ctx context.Context, s settings) (api.Status, error) {
 	var status api.Status
 	c := &call{
-		request:  request{op: "status", method: http.MethodGet, path: "/v1/cluster/status"},
+		request:  request{op: "status", method: http.MethodGet, path: "/v1/cluster/status", query: url.Values{}},
 		settings: s, into: &status, again: true,
+	}
+	if s.alone {
+		c.query.Set("alone", "true")
 	}
 	if err := c.run(ctx, f); err != nil {
 		return api.Status{}, err

@@ -69,6 +69,7 @@ type settings struct {
 	timeout     time.Duration
 	key         string
 	plain       bool
+	alone       bool
 }
 
 func settingsOf(opts []Option) settings {
@@ -91,6 +92,9 @@ func MaxLag(d time.Duration) Option { return func(s *settings) { s.maxLag = d } 
 
 // Node asks this node only: its id, or the base URL of its API.
 func Node(idOrURL string) Option { return func(s *settings) { s.node = idOrURL } }
+
+// Alone, with Status, asks the node for what it says of itself, and nothing else.
+func Alone() Option { return func(s *settings) { s.alone = true } }
 
 // Timeout bounds the whole call, retries included.
 func Timeout(d time.Duration) Option { return func(s *settings) { s.timeout = d } }

@@ -13,8 +13,12 @@ import (
 )
 
 // getStatus serves GET /v1/cluster/status.
-func (s *Server) getStatus(ctx context.Context, _ *http.Request, _ *params) (any, *api.Error) {
-	return status(s.node.Status(ctx)), nil
+func (s *Server) getStatus(ctx context.Context, _ *http.Request, p *params) (any, *api.Error) {
+	alone := p.truth("alone")
+	if e := p.check(); e != nil {
+		return nil, e
+	}
+	return status(s.node.Status(ctx, alone)), nil
 }
 
 // status copies the node's account into the API's type. Their JSON is the same;
@@ -76,7 +80,7 @@ func (s *Server) transferError(ctx context.Context, to string, err error) *api.E
 	}
 	code := string(refusal.Code)
 	if refusal.Code == consensus.Unreachable {
-		if ids := nodeIDs(s.node.Status(ctx)); !slices.Contains(ids, to) {
+		if ids := nodeIDs(s.node.Status(ctx, false)); !slices.Contains(ids, to) {
 			return invalid("to", "must be the id of a node", "the nodes are: "+strings.Join(ids, ", "))
 		}
 	}

@@ -31,8 +31,8 @@ type Node interface {
 	Log() *segment.Store
 	// MintSession makes a session id, without a log entry.
 	MintSession() [16]byte
-	// Status asks the other nodes too.
-	Status(ctx context.Context) cluster.Status
+	// Status asks the other nodes too, unless this one is asked alone.
+	Status(ctx context.Context, alone bool) cluster.Status
 	// Transfer hands leadership over; to empty is the best follower. The error
 	// is a *consensus.Refusal where a code says more than a sentence.
 	Transfer(ctx context.Context, to string) error

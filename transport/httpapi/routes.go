@@ -185,6 +185,7 @@ func (s *Server) clusterRoutes() []*route {
 	return []*route{
 		s.reader(&route{
 			path: "/v1/cluster/status", id: "cluster-status", tag: "cluster", summary: "The cluster as this node sees it",
+			query:  []parameter{{name: "alone", about: "true: only what the node says of itself; the others are not asked", schema: "boolean"}},
 			answer: typeOf[api.Status](),
 		}, s.getStatus),
 		{

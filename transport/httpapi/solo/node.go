@@ -234,8 +234,8 @@ func (n *Node) MintSession() (id [16]byte) {
 	return id
 }
 
-// Status tells of all replicas.
-func (n *Node) Status(context.Context) cluster.Status {
+// Status tells of all replicas, or of this one alone.
+func (n *Node) Status(_ context.Context, alone bool) cluster.Status {
 	n.group.mu.Lock()
 	defer n.group.mu.Unlock()
 	status := cluster.Status{ClusterID: ClusterID, KernelID: "default", Term: n.group.term}
@@ -243,6 +243,9 @@ func (n *Node) Status(context.Context) cluster.Status {
 		role := cluster.RoleFollower
 		if i == n.group.leader {
 			role, status.Leader = cluster.RoleLeader, other.peer.ID
+		}
+		if alone && other != n {
+			continue
 		}
 		log := other.kernel.Log()
 		status.Nodes = append(status.Nodes, cluster.NodeStatus{
