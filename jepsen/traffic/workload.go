@@ -2,9 +2,12 @@ package traffic
 
 import (
 	"context"
+	"encoding/binary"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
 	"github.com/omnikernel/omnikernel/transport/client"
@@ -72,3 +75,13 @@ func NewClient(nodes []Node) (*client.Client, error) {
 
 // Retire gives the worker a new process number, after an unknown outcome.
 func (w *Worker) Retire() { w.Process = w.Env.Process() }
+
+// ID draws the id of a new agent: a UUID of version 7, whose time is drawn too.
+func (w *Worker) ID() string {
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:8], w.Dice.Uint64())
+	binary.BigEndian.PutUint64(id[8:], w.Dice.Uint64())
+	id[6] = id[6]&0x0f | 0x70
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}
