@@ -24,6 +24,7 @@ type Op struct {
 	Key      string          `json:"key,omitempty"` // what it is about
 	In       json.RawMessage `json:"in,omitempty"`  // what was asked for, in the workload's own type
 	Out      json.RawMessage `json:"out,omitempty"` // what was answered
+	Sent     *Sent           `json:"sent,omitempty"`
 
 	Outcome  Outcome `json:"outcome"`
 	Code     string  `json:"code,omitempty"`  // of an answer that is not Ok: the API's code
@@ -34,6 +35,13 @@ type Op struct {
 	Node  string `json:"node,omitempty"`    // who answered
 	Index uint64 `json:"index,omitempty"`   // the Raft index of the answer
 	Seq   uint64 `json:"bus_seq,omitempty"` // of the first record of what it did
+}
+
+// Sent is the command that an operation sent, as the log has it when it was
+// applied. An operation that has one is looked for in the log.
+type Sent struct {
+	Event string          `json:"event"` // "AGENT_SEND", "SHARED_PUT" …
+	Body  json.RawMessage `json:"body"`
 }
 
 // Never is when an operation ends that may still take effect.

@@ -69,6 +69,12 @@ func (c *Call) From(node string, index, seq uint64) *Call {
 	return c
 }
 
+// Sends tells which command is about to be sent. It returns the call.
+func (c *Call) Sends(event string, body any) *Call {
+	c.op.Sent = &Sent{Event: event, Body: encode(body)}
+	return c
+}
+
 // Ok settles it: it has happened, and out is what was answered.
 func (c *Call) Ok(out any) {
 	c.op.Out = encode(out)

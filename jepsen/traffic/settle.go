@@ -34,12 +34,25 @@ func (w *Worker) Settle(call *history.Call, err error, out any) history.Outcome 
 		call.From(said.Node, said.Index, 0)
 	}
 	if client.Definite(err) {
-		call.Fail(code, err.Error(), nil)
+		call.Fail(code, err.Error(), refusal(said))
 		return history.Failed
 	}
 	call.Unknown(code, err.Error())
 	w.Retire()
 	return history.Unknown
+}
+
+// Refusal is what is recorded as the answer of a refused command.
+type Refusal struct {
+	State string `json:"state,omitempty"` // the agent's, as the refusal names it
+}
+
+// refusal is nil when there is nothing to say.
+func refusal(said *api.Error) any {
+	if said == nil || said.State == "" {
+		return nil
+	}
+	return Refusal{State: said.State}
 }
 
 // SettleRead settles a read: one without an answer has failed, since it has no

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,18 +17,22 @@ import (
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
 	"github.com/omnikernel/omnikernel/jepsen/traffic"
+	"github.com/omnikernel/omnikernel/jepsen/traffic/proxy"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
 )
 
-// Cluster is a cluster of omni server processes.
+// Cluster is a cluster of omni server processes. Before each node's API stands a
+// proxy, through which all clients come.
 type Cluster struct {
-	Env  *traffic.Env
-	Seed uint64
+	Env     *traffic.Env
+	Seed    uint64
+	Proxies []*proxy.Proxy
 
 	t       testing.TB
 	omni    string
 	dir     string
+	api     []string
 	raft    []string
 	flags   []string
 	nodes   []*exec.Cmd // nil while a node is down
@@ -60,7 +63,14 @@ func Start(t testing.TB, nodes int, flags ...string) *Cluster {
 	addresses := free(t, 2*nodes)
 	c.Env = &traffic.Env{Record: history.NewRecorder(&c.history), Seed: 1}
 	for i := range nodes {
-		c.Env.Nodes = append(c.Env.Nodes, traffic.Node{ID: fmt.Sprintf("n%d", i+1), URL: "http://" + addresses[2*i]})
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		p, err := proxy.New(l, "http://"+addresses[2*i], uint64(i))
+		require.NoError(t, err)
+		t.Cleanup(p.Close)
+		c.Proxies = append(c.Proxies, p)
+		c.Env.Nodes = append(c.Env.Nodes, traffic.Node{ID: fmt.Sprintf("n%d", i+1), URL: p.URL()})
+		c.api = append(c.api, addresses[2*i])
 		c.raft = append(c.raft, addresses[2*i+1])
 	}
 	c.Env.Client, err = traffic.NewClient(c.Env.Nodes)
@@ -100,7 +110,7 @@ func (c *Cluster) Restart(i int) {
 	self := c.Env.Nodes[i]
 	args := []string{
 		"server", "--node", self.ID, "--data-dir", filepath.Join(c.dir, self.ID),
-		"--api-addr", strings.TrimPrefix(self.URL, "http://"), "--raft-addr", c.raft[i],
+		"--api-addr", c.api[i], "--raft-addr", c.raft[i],
 	}
 	for n, peer := range c.Env.Nodes {
 		args = append(args, "--peer", peer.ID+"="+c.raft[n]+"="+peer.URL)
@@ -187,6 +197,13 @@ func (c *Cluster) Well() (status api.Status) {
 		return true
 	}, time.Minute, 20*time.Millisecond)
 	return status
+}
+
+// Lose lets the proxies do this to answers from now on.
+func (c *Cluster) Lose(f proxy.Faults) {
+	for _, p := range c.Proxies {
+		p.Set(f)
+	}
 }
 
 func (c *Cluster) output(i int) string { return filepath.Join(c.dir, c.Env.Nodes[i].ID+".log") }

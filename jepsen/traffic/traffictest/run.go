@@ -12,6 +12,7 @@ import (
 	"github.com/omnikernel/omnikernel/jepsen/check"
 	"github.com/omnikernel/omnikernel/jepsen/history"
 	"github.com/omnikernel/omnikernel/jepsen/traffic"
+	"github.com/omnikernel/omnikernel/jepsen/traffic/proxy"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
 )
@@ -39,6 +40,7 @@ func (c *Cluster) Run(calm time.Duration, pace traffic.Pace, trouble func(), loa
 		trouble()
 	}
 	r.Phase(history.Heal)
+	c.Lose(proxy.Faults{})
 	c.Leader()
 	before := r.Done()
 	require.Eventually(c.t, func() bool { return r.Done() > before+50 }, 30*time.Second, 10*time.Millisecond)
