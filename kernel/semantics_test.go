@@ -58,6 +58,21 @@ func TestSemanticsPage(t *testing.T) {
 	}
 }
 
+// Every page in docs names only tests that are there.
+func TestDocumentsNameTests(t *testing.T) {
+	tests, _ := testsBelow(t, "..")
+	pages, err := filepath.Glob("../docs/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	for _, path := range pages {
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, name := range namedPattern.FindAllStringSubmatch(string(page), -1) {
+			assert.True(t, tests[name[1]], "%s: %s is not there", path, name[1])
+		}
+	}
+}
+
 // testsBelow lists the tests below a directory, and the numbers they cite with one
 // file for each.
 func testsBelow(t *testing.T, root string) (tests map[string]bool, cited map[string]string) {

@@ -63,8 +63,8 @@ func TestComparingWritesSidecars(t *testing.T) {
 	})
 }
 
-// A sidecar that is missing, damaged anywhere, cut anywhere, or another
-// segment's is built again, and answers are right meanwhile.
+// A sidecar that is missing, damaged anywhere, cut anywhere, of a newer format, of
+// another segment or another cluster is built again, and answers are right meanwhile.
 func TestSidecarRebuilt(t *testing.T) {
 	blocks := history(53, small, 60)
 	at := blocks[59].after
@@ -104,6 +104,11 @@ func TestSidecarRebuilt(t *testing.T) {
 	}
 	check(t, append(slices.Clone(want[file]), 0), true)
 	check(t, want[name(at.Sealed[2].Start, indexSuffix)], true)
+	for _, at := range []int{offsetVersion, 40} { // of a newer format, and of a segment with another chain: another cluster's
+		other := slices.Clone(want[file])
+		other[at] ^= 7
+		check(t, sealHeader(other), true)
+	}
 }
 
 // buildFrom builds the index of a full segment.

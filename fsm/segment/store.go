@@ -102,7 +102,7 @@ func open(dir string, options Options, openTail func(string) (handle, error)) (*
 	if err := s.checkOwner(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.dir.removeTemporary(), s.archive.removeTemporary()); err != nil {
+	if err := errors.Join(s.tellStrangers(), s.dir.removeTemporary(), s.archive.removeTemporary()); err != nil {
 		return nil, err
 	}
 	go s.flushLoop()
@@ -131,6 +131,26 @@ func (s *Store) checkOwner() error {
 		c, err := compactedHeadOf(s.dir.path(start, compactedSuffix))
 		return c.owner, err
 	})
+}
+
+// tellStrangers says which files of the archive are of no use. They are not read,
+// and nothing depends on them: the log is complete without its archive.
+func (s *Store) tellStrangers() error {
+	starts, err := s.archive.starts(segmentSuffix)
+	if err != nil && !notExist(err) {
+		return err
+	}
+	for _, start := range starts {
+		path := s.archive.path(start, segmentSuffix)
+		h, err := headOf(path)
+		if err == nil && h.owner != s.options.Owner {
+			err = &ForeignError{Path: path}
+		}
+		if err != nil {
+			s.log.Warn("a file of the archive is not read", "file", path, "error", err)
+		}
+	}
+	return nil
 }
 
 func (s *Store) checkOwners(suffix string, ownerOf func(start uint64) ([32]byte, error)) error {

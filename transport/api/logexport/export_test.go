@@ -95,6 +95,56 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 	assert.ErrorContains(t, err, "another chain value")
 }
 
+// An export of a newer format is called that; one of another cluster says whose it
+// is, and under another kernel's name its beginning is noticed.
+func TestExportsOfOthers(t *testing.T) {
+	raw, at := blocks(t, 4)
+	file := export(t, raw, at[0])
+	newer := bytes.Clone(file)
+	newer[8] = 1
+	_, err := logexport.Verify(bytes.NewReader(newer))
+	assert.EqualError(t, err, "log export: broken at byte 12: written in a format that this program does not know")
+	s := twins(t)
+	newer = exportAgent(t, s, 2)
+	newer[8] = 1
+	_, err = logexport.VerifyAgent(bytes.NewReader(newer))
+	assert.EqualError(t, err, "agent export: broken at byte 12: written in a format that this program does not know")
+
+	var foreign bytes.Buffer
+	w, err := logexport.NewWriter(&foreign, "another", "default", at[0])
+	require.NoError(t, err)
+	for _, block := range raw {
+		require.NoError(t, w.Block(block))
+	}
+	require.NoError(t, w.Finish())
+	sum, err := logexport.Verify(&foreign)
+	require.NoError(t, err, "sound in itself")
+	assert.Equal(t, "another", sum.ClusterID)
+	foreign.Reset()
+	_, err = logexport.NewWriter(&foreign, "test", "other", at[0])
+	require.NoError(t, err)
+	_, err = logexport.Verify(&foreign)
+	assert.ErrorContains(t, err, "with another chain value than the kernel's")
+	h := headerOf(s, 2)
+	h.KernelID = "other"
+	aw, err := logexport.NewAgentWriter(&foreign, h)
+	require.NoError(t, err)
+	foreign.Reset()
+	log := s.Placed()
+	require.NoError(t, aw.First(log.Blocks[0]))
+	_, err = logexport.VerifyAgent(io.MultiReader(bytes.NewReader(headerBytesOf(t, h)), &foreign))
+	assert.ErrorContains(t, err, "not the first of that kernel's log")
+}
+
+// headerBytesOf is how an agent's export begins.
+func headerBytesOf(t *testing.T, h logexport.AgentHeader) []byte {
+	t.Helper()
+	var start bytes.Buffer
+	_, err := logexport.NewAgentWriter(&start, h)
+	require.NoError(t, err)
+	return start.Bytes()
+}
+
 func header(t *testing.T, at logging.Point) []byte {
 	var file bytes.Buffer
 	_, err := logexport.NewWriter(&file, "test", "default", at)
