@@ -53,6 +53,7 @@ type Hit struct {
 	Key  string `json:"key"`            // the call's own, as the tool runner sends it
 	Name string `json:"name,omitempty"` // which errand it was for
 	Fate string `json:"fate,omitempty"` // what the service did: answered, late, dropped
+	N    int64  `json:"n,omitempty"`    // the how many-th request it was: its answer says so
 }
 
 // Phase is a part of the run: everything from its beginning to the next one's.
