@@ -95,10 +95,14 @@ func TestReadsAreInvalid(t *testing.T) {
 			op.Index = 10
 			op.In = body(t, model.ReadsIn{Node: op.Node, Level: api.Stale})
 		}, "ms before"},
-		{"not found, and not caught up", func(in model.ReadsIn, out model.ReadsOut, _ *history.Op) bool { return in.MinIndex > 100 && out.Version > 0 }, func(t *testing.T, op *history.Op) {
+		{"not found, and not caught up", func(in model.ReadsIn, out model.ReadsOut, _ *history.Op) bool {
+			return in.MinIndex > 100 && out.Version > 0
+		}, func(t *testing.T, op *history.Op) {
 			op.Out = body(t, model.ReadsOut{Lag: -1})
 		}, "does not find it"},
-		{"not found at all, within a bound", func(in model.ReadsIn, out model.ReadsOut, _ *history.Op) bool { return in.MaxLag > 0 && out.Version > 0 }, func(t *testing.T, op *history.Op) {
+		{"not found at all, within a bound", func(in model.ReadsIn, out model.ReadsOut, _ *history.Op) bool {
+			return in.MaxLag > 0 && out.Version > 0
+		}, func(t *testing.T, op *history.Op) {
 			op.Out, op.Index = body(t, model.ReadsOut{Lag: -1}), 1
 		}, "ms before"},
 		{"two contents at one index", func(_ model.ReadsIn, out model.ReadsOut, op *history.Op) bool { return out.Version == op.Index*7 }, func(t *testing.T, op *history.Op) {
@@ -110,7 +114,9 @@ func TestReadsAreInvalid(t *testing.T) {
 		{"below the index", func(in model.ReadsIn, _ model.ReadsOut, _ *history.Op) bool { return in.MinIndex > 100 }, func(_ *testing.T, op *history.Op) {
 			op.Index = 9
 		}, "was asked for index"},
-		{"a session goes back", func(in model.ReadsIn, _ model.ReadsOut, _ *history.Op) bool { return in.Session != "" && in.MinIndex > 100 }, func(t *testing.T, op *history.Op) {
+		{"a session goes back", func(in model.ReadsIn, _ model.ReadsOut, _ *history.Op) bool {
+			return in.Session != "" && in.MinIndex > 100
+		}, func(t *testing.T, op *history.Op) {
 			change(t, &op.In, func(in *model.ReadsIn) { in.MinIndex = 0 })
 			op.Index = 2
 		}, "has seen index"},

@@ -101,8 +101,9 @@ func (r *Readers) write(ctx context.Context, w *Worker, key int) {
 	ctx, cancel := w.Within(ctx)
 	defer cancel()
 	in := model.ReadsIn{Value: r.values.Add(1)}
-	call := w.Call(model.Write, readKey(key), in)
-	done, err := w.Client.PutShared(ctx, event.PutShared{Namespace: model.Reads, Key: readKey(key), Value: value.AppendInt(nil, in.Value)})
+	put := event.PutShared{Namespace: model.Reads, Key: readKey(key), Value: value.AppendInt(nil, in.Value)}
+	call := w.Call(model.Write, readKey(key), in).Sends(event.SharedPut.String(), put)
+	done, err := w.Client.PutShared(ctx, put)
 	call.From(done.Node, done.Index, done.BusSeq)
 	if w.Settle(call, err, model.ReadsOut{Value: in.Value, Version: done.Version}) == history.Ok {
 		r.ack(key, ackedWrite{key: readKey(key), index: done.Index})
@@ -113,8 +114,9 @@ func (r *Readers) define(ctx context.Context, w *Worker) {
 	ctx, cancel := w.Within(ctx)
 	defer cancel()
 	id := w.ID()
-	call := w.Call(model.Define, id, nil)
-	done, err := w.Client.Define(ctx, event.Define{ID: id})
+	define := event.Define{ID: id}
+	call := w.Call(model.Define, id, nil).Sends(event.AgentDefine.String(), define)
+	done, err := w.Client.Define(ctx, define)
 	call.From(done.Node, done.Index, done.BusSeq)
 	if w.Settle(call, err, model.ReadsOut{Version: 1}) == history.Ok {
 		r.ack(readKeys, ackedWrite{key: id, agent: true, index: done.Index})

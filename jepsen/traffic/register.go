@@ -95,10 +95,9 @@ func (r *Register) write(ctx context.Context, w *Worker, name, key string, in mo
 	case 2:
 		in.Sent, opts = model.WithKey, []client.Option{client.IdempotencyKey(fmt.Sprintf("register-%d", in.Value))}
 	}
-	call := w.Call(name, key, in)
-	done, err := w.Client.PutShared(ctx, event.PutShared{
-		Namespace: model.Register, Key: key, Value: value.AppendInt(nil, in.Value), Version: version,
-	}, opts...)
+	put := event.PutShared{Namespace: model.Register, Key: key, Value: value.AppendInt(nil, in.Value), Version: version}
+	call := w.Call(name, key, in).Sends(event.SharedPut.String(), put)
+	done, err := w.Client.PutShared(ctx, put, opts...)
 	var said *api.Error
 	if errors.As(err, &said) && said.Code == "VERSION_CONFLICT" && client.Definite(err) {
 		call.From(said.Node, said.Index, 0).Fail(said.Code, said.Message, heldVersion(said))

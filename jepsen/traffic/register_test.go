@@ -29,6 +29,16 @@ func valid(t *testing.T, v check.Verdict) {
 	require.Equal(t, check.Valid, v.Word, "%+v", v.Findings)
 }
 
+// CL-5: every stream is the log, wherever it is cut off and goes on.
+func TestStreams(t *testing.T) {
+	c := traffictest.Start(t, 3)
+	e := c.Run(time.Second, traffic.Pace{Rate: 400}, killsLeader(c),
+		traffic.Load{Workload: new(traffic.Streams), Workers: 4}, traffic.Load{Workload: new(traffic.Register), Workers: 3})
+	valid(t, check.Stream{}.Check(t.Context(), e))
+	valid(t, check.Register{}.Check(t.Context(), e))
+	valid(t, check.Effects{}.Check(t.Context(), e))
+}
+
 // CL-1, CL-3, CL-4: the registers are linearizable through the death of the leader.
 func TestRegister(t *testing.T) {
 	c := traffictest.Start(t, 3)
