@@ -40,7 +40,8 @@ func (f *Folder) writeJSON(name string, body any) error {
 }
 
 // Log writes the execution log as one node held it in the end, in order, one
-// record a line. An error of the sequence ends it.
+// record a line. An error of the sequence ends it. Where no node could be asked any
+// more, the log is empty, and the Ends say why.
 func (f *Folder) Log(records iter.Seq2[api.Record, error]) error {
 	return write(f.path(logFile), func(w *os.File) error {
 		packed := gzip.NewWriter(w)

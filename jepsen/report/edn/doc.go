@@ -8,14 +8,15 @@
 // thing at a time, and nothing after an :info: where a history has it otherwise,
 // the later operation is given a process of its own.
 //
-// :f and :value are what checkers look at. The value of an operation is what was
-// asked for, and of one whose name begins with "read" what was answered. It is the
-// body as EDN; a body that is an object with one member is that member, and one
-// that has exactly old and new is the pair [old new], as compare-and-set has it in
-// Jepsen. With a key the value is [key value], the form of jepsen.independent. The
-// rest of what is known stands beside it: :id, :workload, :key, :node,
-// :raft-index, :bus-seq, :code, :error, and :in or :out, the body that is not the
-// value.
+// :f and :value are what checkers look at. A register's are Jepsen's own: the value
+// of a read is the member "value" of what was answered, nil until then and when
+// there is none; that of a write is the same member of what was asked for, and that
+// of a cas the pair of its "from" and "value". Every other operation has all that
+// was asked for as its value. With a key, :value is [key value], the form of
+// jepsen.independent. What else is known stands beside it: :id, :workload, :key,
+// :event, the name of the command that was sent, :node, :raft-index, :bus-seq,
+// :code, :error, and the bodies, :in and :out. A checker that wants one workload
+// filters by :workload first; indices then have gaps, as they may.
 //
 // Faults are of the process :nemesis, each four lines of type :info in two pairs:
 // :start-KIND when its injection begins and when it is there, :stop-KIND the same.
@@ -23,5 +24,7 @@
 // moment when the other was done. Phases are of the process :phase, in pairs as
 // well.
 //
-// What it never does: leave something out. What cannot be a keyword is a string.
+// What it never does: leave out an operation, a fault or a phase. What was seen of
+// nodes and streams is no operation and is in history.jsonl only, as are the bodies
+// of commands. What cannot be a keyword is a string.
 package edn

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
 )
@@ -20,13 +19,14 @@ func (w *writer) head(l *moment, kind string) {
 
 func (w *writer) invocation(l *moment) {
 	w.head(l, "invoke")
-	if reads(l.op) {
-		w.value(l.op, nil)
+	w.value(l.op, false)
+	if isRegister(l.op) {
 		w.bodyIn("in", l.op.In)
-	} else {
-		w.value(l.op, l.op.In)
 	}
 	w.identity(l.op)
+	if l.op.Sent != nil {
+		w.words("event", l.op.Sent.Event)
+	}
 }
 
 const unknown = "info"
@@ -45,16 +45,8 @@ func kindOf(op *history.Op) string {
 func (w *writer) completion(l *moment) {
 	op := l.op
 	w.head(l, kindOf(op))
-	switch {
-	case !reads(op):
-		w.value(op, op.In)
-		w.bodyIn("out", op.Out)
-	case op.Outcome == history.Ok:
-		w.value(op, op.Out)
-	default:
-		w.value(op, nil)
-		w.bodyIn("out", op.Out)
-	}
+	w.value(op, op.Outcome == history.Ok)
+	w.bodyIn("out", op.Out)
 	w.identity(op)
 	w.words("node", op.Node)
 	w.number("raft-index", op.Index)
@@ -69,18 +61,39 @@ func (w *writer) identity(op *history.Op) {
 	w.words("key", op.Key)
 }
 
-// reads tells whether the value of an operation is its answer.
-func reads(op *history.Op) bool { return strings.HasPrefix(op.Name, "read") }
+// The operations on a register, as Jepsen's checkers know them too.
+const (
+	read  = "read"
+	write = "write"
+	cas   = "cas"
+)
 
-func (w *writer) value(op *history.Op, body json.RawMessage) {
+// isRegister tells whether the value of an operation is a part of its bodies.
+func isRegister(op *history.Op) bool { return op.Name == read || op.Name == write || op.Name == cas }
+
+// value is what checkers look at.
+func (w *writer) value(op *history.Op, answered bool) {
 	w.member("value")
-	if op.Key == "" {
-		w.text = appendValue(w.text, body)
-		return
+	if op.Key != "" {
+		w.text = append(appendString(append(w.text, '['), op.Key), ' ')
+		defer func() { w.text = append(w.text, ']') }()
 	}
-	w.text = appendString(append(w.text, '['), op.Key)
-	w.text = appendValue(append(w.text, ' '), body)
-	w.text = append(w.text, ']')
+	switch op.Name {
+	case read:
+		if !answered {
+			w.text = append(w.text, "nil"...)
+			return
+		}
+		w.text = appendMember(w.text, op.Out, "value")
+	case write:
+		w.text = appendMember(w.text, op.In, "value")
+	case cas:
+		w.text = appendMember(append(w.text, '['), op.In, "from")
+		w.text = appendMember(append(w.text, ' '), op.In, "value")
+		w.text = append(w.text, ']')
+	default:
+		w.text = appendBody(w.text, op.In)
+	}
 }
 
 func (w *writer) bodyIn(name string, body json.RawMessage) {

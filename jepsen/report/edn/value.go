@@ -11,26 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// appendValue appends a body the way checkers expect values: see the package
-// comment.
-func appendValue(text []byte, body json.RawMessage) []byte {
+// appendMember appends one member of a body that is an object, nil when it has no
+// such member; a body that is none is appended whole.
+func appendMember(text []byte, body json.RawMessage, name string) []byte {
 	value, ok := decode(body)
-	if !ok {
-		return appendString(text, string(body))
+	if members, isObject := value.(map[string]any); ok && isObject {
+		return appendAny(text, members[name])
 	}
-	if members, isObject := value.(map[string]any); isObject {
-		before, hasOld := members["old"]
-		after, hasNew := members["new"]
-		switch {
-		case len(members) == 1:
-			for _, only := range members {
-				return appendAny(text, only)
-			}
-		case len(members) == 2 && hasOld && hasNew:
-			return appendAny(text, []any{before, after})
-		}
-	}
-	return appendAny(text, value)
+	return appendBody(text, body)
 }
 
 // appendBody appends a body as it is.

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -34,17 +35,17 @@ func raw(text string) json.RawMessage { return json.RawMessage(text) }
 func TestRegister(t *testing.T) {
 	lines := written(t, &history.History{
 		Ops: []history.Op{
-			{ID: 1, Process: 3, Workload: "register", Name: "write", Key: "k", In: raw(`{"value":5}`), Out: raw(`{"version":2,"x":true}`),
+			{ID: 1, Process: 3, Workload: "register", Name: "write", Key: "k", In: raw(`{"value":5,"sent":"once"}`), Out: raw(`{"version":2,"x":true}`),
 				Outcome: history.Ok, Called: 10, Returned: 30, Node: "n1", Index: 7, Seq: 9},
-			{ID: 2, Process: 4, Workload: "register", Name: "read", Key: "k", Out: raw(`{"value":5}`), Outcome: history.Ok, Called: 20, Returned: 40},
-			{ID: 3, Process: 3, Workload: "register", Name: "cas", Key: "k", In: raw(`{"old":5,"new":6}`), Outcome: history.Unknown, Code: "TIMEOUT", Error: "no \"answer\"", Called: 30, Returned: 60},
+			{ID: 2, Process: 4, Workload: "register", Name: "read", Key: "k", Out: raw(`{"value":5,"version":2}`), Outcome: history.Ok, Called: 20, Returned: 40},
+			{ID: 3, Process: 3, Workload: "register", Name: "cas", Key: "k", In: raw(`{"from":5,"value":6,"version":2}`), Sent: &history.Sent{Event: "SHARED_PUT", Body: raw("{}")}, Outcome: history.Unknown, Code: "TIMEOUT", Error: "no \"answer\"", Called: 30, Returned: 60},
 			{ID: 4, Process: 4, Workload: "register", Name: "read", In: raw(`{"stale":true}`), Outcome: history.Failed, Called: 40, Returned: 41},
 		},
 	})
 	k := keyword("value")
 	require.Len(t, lines, 8)
 	require.Equal(t, map[any]any{keyword("process"): int64(3), keyword("type"): keyword("invoke"), keyword("f"): keyword("write"), k: []any{"k", int64(5)},
-		keyword("id"): int64(1), keyword("workload"): "register", keyword("key"): "k", keyword("index"): int64(0), keyword("time"): int64(10)}, lines[0])
+		keyword("in"): map[any]any{k: int64(5), keyword("sent"): "once"}, keyword("id"): int64(1), keyword("workload"): "register", keyword("key"): "k", keyword("index"): int64(0), keyword("time"): int64(10)}, lines[0])
 	require.Equal(t, []any{"k", nil}, lines[1][k], "a read asks for nothing")
 	require.Equal(t, keyword("ok"), lines[2][keyword("type")])
 	require.Equal(t, []any{"k", int64(5)}, lines[2][k])
@@ -53,6 +54,8 @@ func TestRegister(t *testing.T) {
 	require.Equal(t, int64(7), lines[2][keyword("raft-index")])
 	require.Equal(t, int64(9), lines[2][keyword("bus-seq")])
 	require.Equal(t, []any{"k", []any{int64(5), int64(6)}}, lines[3][k])
+	require.Equal(t, "SHARED_PUT", lines[3][keyword("event")])
+	require.Equal(t, int64(2), lines[3][keyword("in")].(map[any]any)[keyword("version")])
 	require.Equal(t, []any{"k", int64(5)}, lines[4][k], "the answer is what was read")
 	require.Equal(t, map[any]any{keyword("stale"): true}, lines[5][keyword("in")])
 	require.Equal(t, keyword("fail"), lines[6][keyword("type")])
@@ -60,6 +63,16 @@ func TestRegister(t *testing.T) {
 	require.Equal(t, keyword("info"), lines[7][keyword("type")])
 	require.Equal(t, `no "answer"`, lines[7][keyword("error")])
 	paired(t, lines)
+
+	lines = written(t, &history.History{Ops: []history.Op{
+		{ID: 1, Name: "read", Out: raw(`{"version":0}`), Outcome: history.Ok},
+		{ID: 2, Name: "cas", In: raw(`{"value":6}`), Outcome: history.Ok, Called: 1, Returned: 2},
+		{ID: 3, Name: "spawn", Key: "a", In: raw(`{"do":"spawn"}`), Out: raw(`{"state":"DORMANT"}`), Outcome: history.Ok, Called: 3, Returned: 4},
+	}})
+	require.Nil(t, lines[1][k], "a register that does not exist")
+	require.Equal(t, []any{nil, int64(6)}, lines[2][k])
+	require.Equal(t, []any{"a", map[any]any{keyword("do"): "spawn"}}, lines[5][k])
+	require.Equal(t, map[any]any{keyword("state"): "DORMANT"}, lines[5][keyword("out")])
 }
 
 // Faults are pairs of :nemesis, one after the other, although two of them overlap
@@ -119,8 +132,8 @@ func paired(t require.TestingT, lines []map[any]any) {
 // processes do.
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "read", "a\"b\\c\nd\r\te", ":x", "]}", "\x00\x1b[0m", "\xff\xfe", "#_ ;", "nil", "</script>"}))
-		bodies := rapid.SampledFrom([]string{"", "null", "{}", "[1,2.5e3,-0,1E400]", `{"value":null}`, `{"old":1,"new":[]}`, `{"a b":"\"","ok":{"x":18446744073709551616}}`, "not JSON {", `"\u0000\ud800"`, "123456789012345678901234567890"})
+		words := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "read", "write", "cas", "a\"b\\c\nd\r\te", ":x", "]}", "\x00\x1b[0m", "\xff\xfe", "#_ ;", "nil", "</script>"}))
+		bodies := rapid.SampledFrom([]string{"", "null", "{}", "[1,2.5e3,-0,1E400]", `{"value":null}`, `{"from":1,"value":[]}`, `{"a b":"\"","ok":{"x":18446744073709551616}}`, "not JSON {", `"\u0000\ud800"`, "123456789012345678901234567890"})
 		outcomes := rapid.SampledFrom([]history.Outcome{history.Ok, history.Failed, history.Unknown, "odd"})
 		h := new(history.History)
 		at := int64(0)
@@ -154,4 +167,27 @@ func TestLargeNumbers(t *testing.T) {
 	lines := written(t, &history.History{Ops: []history.Op{{ID: 1, Name: "w", In: raw("18446744073709551616"), Outcome: history.Ok}}})
 	want, _ := new(big.Int).SetString("18446744073709551616", 10)
 	require.Equal(t, want, lines[0][keyword("value")])
+}
+
+// A long run is written before a person loses patience.
+func TestManyOperations(t *testing.T) {
+	h := new(history.History)
+	for i := range 100_000 {
+		h.Ops = append(h.Ops, history.Op{ID: uint64(i + 1), Process: i % 50, Workload: "register", Name: "write", Key: "k", In: raw(`{"value":17}`), Out: raw(`{"version":3}`), Outcome: history.Ok, Called: int64(i), Returned: int64(i + 40)})
+	}
+	began := time.Now()
+	var out counted
+	require.NoError(t, edn.Write(&out, h))
+	require.Equal(t, 200_000, out.lines)
+	require.Less(t, time.Since(began), 5*time.Second)
+	t.Logf("%d bytes in %v", out.bytes, time.Since(began))
+}
+
+// counted counts what is written.
+type counted struct{ lines, bytes int }
+
+func (c *counted) Write(text []byte) (int, error) {
+	c.lines += bytes.Count(text, []byte{'\n'})
+	c.bytes += len(text)
+	return len(text), nil
 }

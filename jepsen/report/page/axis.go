@@ -2,6 +2,7 @@ package page
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
 	"github.com/omnikernel/omnikernel/jepsen/report/plain"
@@ -16,7 +17,10 @@ const (
 // axis draws the time, above and below, finer the more it is magnified.
 func (c *chart) axis(t *counts, bottom int) {
 	drawn := make(map[int64]bool)
-	step := stepFor(t.span(), 10)
+	step, said := stepFor(t.span(), 10), plain.Clock
+	if t.span() >= int64(10*time.Minute) {
+		said = plain.Minutes
+	}
 	for _, zoom := range zooms {
 		step = finer(step, stepFor(t.span(), 10*zoom))
 		class := ""
@@ -39,7 +43,7 @@ func (c *chart) axis(t *counts, bottom int) {
 				anchor = "end"
 			}
 			for _, y := range []int{14, bottom + 16} {
-				c.Labels = append(c.Labels, label{X: x, Y: y, Text: plain.Clock(at), Mark: "time " + anchor + class})
+				c.Labels = append(c.Labels, label{X: x, Y: y, Text: said(at), Mark: "time " + anchor + class})
 			}
 		}
 	}

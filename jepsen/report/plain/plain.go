@@ -32,13 +32,17 @@ func Text(s string, most int) string {
 	return out.String()
 }
 
-// Clock is a time of the run, as the axis and the tables have it: seconds, and
-// minutes from 10 minutes on.
+// Clock is a time of the run: seconds, and minutes from 10 minutes on.
 func Clock(at int64) string {
-	seconds := float64(at) / 1e9
-	if at < int64(10*time.Minute) {
-		return strconv.FormatFloat(math.Round(seconds*1000)/1000, 'f', -1, 64) + " s"
+	if at >= int64(10*time.Minute) {
+		return Minutes(at)
 	}
+	return strconv.FormatFloat(math.Round(float64(at)/1e6)/1000, 'f', -1, 64) + " s"
+}
+
+// Minutes is a time of a long run: minutes and whole seconds, and hours if there
+// are any.
+func Minutes(at int64) string {
 	whole := at / 1e9
 	text := fmt.Sprintf("%d:%02d", whole/60, whole%60)
 	if whole >= 3600 {
