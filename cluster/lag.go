@@ -1,26 +1,64 @@
-//go:build !planted_fresh
-
 package cluster
 
-import "time"
+import (
+	"context"
+	"sync"
+	"time"
+)
 
-// currentLag is a bound on how far this node is behind the leader: nothing on
-// the leader; on a follower that has applied all it knows to be committed, the
-// time since it heard from the leader; otherwise the time since that was so.
-func (n *Node) currentLag() time.Duration {
-	s := n.group.Status()
-	now := time.Now()
-	n.lag.mu.Lock()
-	defer n.lag.mu.Unlock()
-	switch {
-	case s.State == "Leader" && s.Ready:
-		n.lag.since = now
-	case s.Applied >= s.CommitIndex && !s.LastContact.IsZero():
-		if s.LastContact.After(n.lag.since) {
-			n.lag.since = s.LastContact
-		}
-	case n.lag.since.IsZero():
-		n.lag.since = n.started
+// refreshEvery is how often a node finds out by itself how old its state may be,
+// beside what reads find out.
+const refreshEvery = 250 * time.Millisecond
+
+// lagMeter remembers up to which moment this node is known to have everything
+// that was acknowledged (CL-4).
+type lagMeter struct {
+	mu    sync.Mutex // guards since
+	since time.Time
+}
+
+// mark says that everything acknowledged before the moment is in the state.
+func (l *lagMeter) mark(moment time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if moment.After(l.since) {
+		l.since = moment
 	}
-	return max(0, now.Sub(n.lag.since))
+}
+
+func (l *lagMeter) age() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(0, time.Since(l.since))
+}
+
+// refresh asks for the index of a read round and waits until it is applied. The
+// round began after the call did, so the state then has everything that was
+// acknowledged before.
+//
+// Nothing that a follower hears without asking says as much. A heartbeat does not
+// carry the commit index; what does was sent at a time that only the sender's
+// clock knows. And a leader that slept may believe that it still leads.
+func (n *Node) refresh(ctx context.Context) error {
+	began := time.Now()
+	index, err := n.group.ReadIndex(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.group.WaitApplied(ctx, index); err != nil {
+		return err
+	}
+	n.lag.mark(began)
+	return nil
+}
+
+// keepFresh refreshes all the time.
+func (n *Node) keepFresh(ctx context.Context) {
+	for ctx.Err() == nil {
+		began := time.Now()
+		if n.group.CaughtUp() {
+			_ = n.refresh(ctx) // a round that fails leaves the lag to grow, which says it
+		}
+		pause(ctx, refreshEvery-time.Since(began))
+	}
 }

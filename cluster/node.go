@@ -70,6 +70,7 @@ func prepare(c Config) (*Node, error) {
 	}
 	n := &Node{config: c, logger: c.Logger, started: time.Now(), stirred: newSignal(), joined: make(chan struct{}), toArchive: make(chan struct{}, 1)}
 	n.stamps.wall = c.Wall
+	n.lag.mark(n.started) // nothing is read before the node has caught up since
 	n.config.HistoryRate = cmp.Or(c.HistoryRate, DefaultHistoryRate)
 	n.backfill = newBackfill(n)
 	for _, p := range c.Peers {
@@ -166,6 +167,7 @@ func (n *Node) join() (err error) {
 	ctx, quit := context.WithCancel(context.Background())
 	n.quit = quit
 	n.jobs.Go(func() { n.snapshotToArchive(ctx) })
+	n.jobs.Go(func() { n.keepFresh(ctx) })
 	if c.History != nil {
 		n.jobs.Go(func() { n.backfill.run(ctx) })
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 )
@@ -17,6 +15,10 @@ func (n *Node) Read(ctx context.Context, c Consistency) (View, error) {
 		return View{}, n.readError(err)
 	}
 	lag := n.currentLag()
+	if c.Level == Stale && c.MaxLag > 0 && lag > c.MaxLag {
+		_ = n.refresh(ctx) // what is not found out leaves the lag as it is
+		lag = n.currentLag()
+	}
 	if c.Level == Stale && c.MaxLag > 0 && lag > c.MaxLag {
 		return View{}, &ReadError{
 			Code: CodeNotCaughtUp, Applied: n.fsm.Applied(),
@@ -30,11 +32,9 @@ func (n *Node) reach(ctx context.Context, c Consistency) error {
 	index := c.MinIndex
 	switch c.Level {
 	case Linearizable:
-		committed, err := n.group.ReadIndex(ctx)
-		if err != nil {
+		if err := n.refresh(ctx); err != nil {
 			return err
 		}
-		index = max(index, committed)
 	case Session, Stale:
 		if !n.group.CaughtUp() {
 			return &consensus.Refusal{Code: consensus.NotCaughtUp, Detail: "this node has not caught up since it started"}
@@ -66,10 +66,4 @@ func (n *Node) readError(err error) error {
 		out.Code = CodeNoLeader
 	}
 	return out
-}
-
-// lagMeter remembers when this node was last known to have everything.
-type lagMeter struct {
-	mu    sync.Mutex // guards since
-	since time.Time
 }
