@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/jepsen/check"
+	"github.com/omnikernel/omnikernel/jepsen/model"
 	"github.com/omnikernel/omnikernel/jepsen/report/page"
 )
 
@@ -17,7 +18,7 @@ import (
 func pageOf(run *Run, j *Judgement, e *check.Evidence, outputs []string) *page.Page {
 	return &page.Page{
 		Name: run.Name, About: about(run.Scenario), Seed: run.Seed, Word: j.Word,
-		Facts: factsOf(run, e), Verdicts: j.Checkers, Nodes: run.Nodes, History: e.History,
+		Facts: factsOf(run, e), Verdicts: j.Checkers, Nodes: run.Nodes, History: e.History, Waiting: []string{model.Stream},
 		Pictures: picturesDir + "/",
 		Files:    slices.Concat([]string{runFile, historyFile, ednFile, logFile, endsFile, verdictFile, sumsFile}, outputs),
 	}

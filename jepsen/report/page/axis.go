@@ -1,6 +1,8 @@
 package page
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -91,7 +93,8 @@ func (c *chart) phases(h *history.History, t *counts, top int) int {
 	return top + height + 2
 }
 
-// places marks the findings. One that nobody can place is only in the list.
+// places marks the findings, in the order of time. One that nobody can place is
+// only in the list.
 func (c *chart) places(p *Page, t *counts) {
 	number := 0
 	for i := range p.Verdicts {
@@ -103,9 +106,18 @@ func (c *chart) places(p *Page, t *counts) {
 				continue
 			}
 			c.Places = append(c.Places, place{
-				Mark: number, X: percent(t.part(at)), Y: placeTop,
+				Mark: number, X: percent(t.part(at)), Y: placeTop, part: t.part(at),
 				Title: plain.Text(p.Verdicts[i].Checker, 60) + " at " + plain.Clock(at) + ": " + plain.Text(f.Text, 300),
 			})
+		}
+	}
+	slices.SortStableFunc(c.Places, func(a, b place) int { return cmp.Compare(a.part, b.part) })
+	last := -1.0
+	for i := range c.Places {
+		here := &c.Places[i]
+		need, ever := seenFrom(here.part-last, 14)
+		if ever {
+			here.Number, here.From, last = strconv.Itoa(here.Mark), need, here.part
 		}
 	}
 }

@@ -54,10 +54,14 @@ type curve struct{ Mark, Path string }
 
 // place is where a finding is on the timeline.
 type place struct {
-	Mark  int
-	X     string
-	Y     int
-	Title string
+	Mark   int
+	Number string // Mark, if there is ever room for it
+	From   string // the class that shows it when there is
+	X      string
+	Y      int
+	Title  string
+
+	part float64
 }
 
 // zooms are the magnifications; wide is the width for which text is laid out

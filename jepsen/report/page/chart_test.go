@@ -53,7 +53,7 @@ func TestTally(t *testing.T) {
 	add("a", history.Failed, 2, 3)
 	add("a", history.Unknown, 2, 4.5)
 	add("a", history.Unknown, 2, 3.5)
-	tallied := tally(h)
+	tallied := tally(h, nil)
 	require.Equal(t, []string{"a", "b"}, []string{tallied.lanes[0].name, tallied.lanes[1].name})
 	require.EqualValues(t, 100, sum(tallied.lanes[1].ok))
 	require.EqualValues(t, 1, tallied.lanes[0].fail[tallied.of(3*second)])
@@ -62,13 +62,28 @@ func TestTally(t *testing.T) {
 	require.Equal(t, 2500*second/1000, tallied.lost[tallied.of(2*second)])
 	require.Equal(t, quantiles{}, tallied.waits[tallied.of(2*second)], "what is not known is no latency")
 
+	require.Equal(t, quantiles{}, tally(h, []string{"b"}).waits[tallied.of(second)], "what waits by design is no latency")
+
 	for i := range maxLanes + 5 {
 		add(fmt.Sprintf("more%02d", i), history.Ok, 5, 6)
 	}
-	tallied = tally(h)
+	tallied = tally(h, nil)
 	require.Len(t, tallied.lanes, maxLanes+1)
 	require.EqualValues(t, 7, sum(tallied.lanes[maxLanes].ok), "the others share a lane")
 	require.EqualValues(t, len(h.Ops), sum(tallied.all.ok)+sum(tallied.all.fail)+sum(tallied.all.unknown))
+}
+
+// Operations a second are counted over a second, where buckets are shorter.
+func TestRates(t *testing.T) {
+	short := &counts{scale: scale{second / 10, 30}}
+	given := make([]int, 30)
+	for i := range given {
+		given[i] = i % 2 * 20
+	}
+	for i, rate := range short.rates(given) {
+		require.InDelta(t, 100, rate, 20, i)
+	}
+	require.Equal(t, []float64{2, 4}, (&counts{scale: scale{5 * second, 2}}).rates([]int{10, 20}))
 }
 
 // A node's lane: it starts, leads while it says so, until its process goes.
@@ -133,12 +148,21 @@ func TestFaultRows(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	h := &history.History{Ops: []history.Op{{ID: 3, Called: 15 * second, Returned: 60 * second}}}
 	p := &Page{History: h, Verdicts: []check.Verdict{{Findings: []check.Finding{{Text: "a", Ops: []uint64{9, 3}}, {Text: "b"}, {Text: "c", At: 30 * second}}}}}
-	c := draw(p, tally(h))
+	c := draw(p, tally(h, nil))
 	require.Len(t, c.Places, 2)
 	require.Equal(t, 1, c.Places[0].Mark)
 	require.Equal(t, "25.000%", c.Places[0].X)
 	require.Equal(t, 3, c.Places[1].Mark, "numbers are those of the list")
 	require.Equal(t, "50.000%", c.Places[1].X)
+
+	// Numbers that would stand upon each other are there when there is room.
+	p.Verdicts[0].Findings = []check.Finding{{At: 30 * second}, {At: 30*second + second/4}, {At: 15 * second}, {At: 30 * second}}
+	c = draw(p, tally(h, nil))
+	var shown []string
+	for _, place := range c.Places {
+		shown = append(shown, fmt.Sprintf("%d %s%s", place.Mark, place.Number, place.From))
+	}
+	require.Equal(t, []string{"3 3", "1 1", "4 ", "2 2 from4"}, shown)
 }
 
 // The outline of counts: nothing where there is nothing, all of the height where

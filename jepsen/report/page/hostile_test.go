@@ -43,7 +43,7 @@ func says(word string) *page.Page {
 		Phases: []history.Phase{{Name: word}},
 	}
 	return &page.Page{
-		Name: word, About: word, Word: check.Word(word), Facts: []page.Fact{{Label: word, Text: word}}, Nodes: []string{word}, History: h, Pictures: "pictures/",
+		Name: word, About: word, Word: check.Word(word), Facts: []page.Fact{{Label: word, Text: word}}, Nodes: []string{word}, Waiting: []string{word}, History: h, Pictures: "pictures/",
 		Verdicts: []check.Verdict{{Checker: word, Word: check.Word(word), Figures: map[string]int64{word: 1}, Files: []string{word, "../" + word, "/etc/passwd"},
 			Findings: []check.Finding{{Text: word, Ops: []uint64{1, 2}, At: second}}}},
 		Files: []string{word},

@@ -91,16 +91,20 @@ func (c *chart) throughput(t *counts, top int) int {
 		return top
 	}
 	top = c.head("operations a second", top)
-	most := max(slices.Max(t.all.ok), slices.Max(t.all.fail), slices.Max(t.all.unknown), 1)
-	high := niceAbove(t.rate(most))
+	rates := []struct {
+		rates []float64
+		class string
+	}{{t.rates(t.all.ok), "ok"}, {t.rates(t.all.fail), "fail"}, {t.rates(t.all.unknown), "unknown"}}
+	high := 0.0
+	for _, of := range rates {
+		high = max(high, slices.Max(of.rates))
+	}
+	high = niceAbove(high)
 	s := shape{Y: top, Width: t.buckets, Height: throughputHeight}
-	for _, of := range []struct {
-		counts []int
-		class  string
-	}{{t.all.ok, "ok"}, {t.all.fail, "fail"}, {t.all.unknown, "unknown"}} {
+	for _, of := range rates {
 		var path strings.Builder
-		for i, n := range of.counts {
-			y := math.Round(10*throughputHeight*(1-t.rate(n)/high)) / 10
+		for i, rate := range of.rates {
+			y := math.Round(10*throughputHeight*(1-rate/high)) / 10
 			if i == 0 {
 				fmt.Fprintf(&path, "M0 %s", tenths(y))
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/omnikernel/omnikernel/jepsen/check"
 	"github.com/omnikernel/omnikernel/jepsen/history"
@@ -22,6 +23,7 @@ type Page struct {
 	Verdicts []check.Verdict
 	Nodes    []string
 	History  *history.History
+	Waiting  []string // workloads whose operations wait by design, which is no latency
 	Pictures string   // where the verdicts' files are, seen from the page
 	Files    []string // what else lies beside the page, for links
 }
@@ -58,6 +60,7 @@ type view struct {
 
 	Verdicts   []verdict
 	Chart      *chart
+	Waiting    string
 	Readings   readings
 	Operations []operations
 	Refusals   []refusal
@@ -68,14 +71,14 @@ type view struct {
 // Render writes the page.
 func Render(w io.Writer, p *Page) error {
 	sum := sha256.Sum256([]byte(script))
-	t := tally(p.History)
+	t := tally(p.History, p.Waiting)
 	v := view{
 		Style: template.CSS(style), Script: template.JS(script),
 		Policy: "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
 		Title:  plain.Text(p.Name, 100), About: plain.Text(p.About, 500), Seed: p.Seed,
 		Word: markOf(p.Word), Said: said(p.Word, p.Verdicts),
 		Figures: figuresOf(p.History, t), Facts: facts(p.Facts),
-		Verdicts: verdictsOf(p), Chart: draw(p, t), Readings: readingsOf(t),
+		Verdicts: verdictsOf(p), Chart: draw(p, t), Readings: readingsOf(t), Waiting: plain.Text(strings.Join(p.Waiting, ", "), 200),
 		Operations: operationsOf(p.History), Refusals: refusalsOf(p.History), Faults: faultRows(p.History),
 		Files: links(p.Files),
 	}

@@ -10,6 +10,10 @@ import (
 // maxBuckets bounds how finely the time of a run is divided.
 const maxBuckets = 600
 
+// minBucket is the shortest stretch: in a shorter one there is too little for a
+// percentile.
+const minBucket = int64(100 * time.Millisecond)
+
 // scale divides the time of a run.
 type scale struct {
 	bucket  int64 // nanoseconds
@@ -77,7 +81,7 @@ func finer(before, wanted int64) int64 {
 
 func scaleFor(h *history.History) scale {
 	span := max(spanOf(h), int64(time.Second))
-	s := scale{bucket: stepFor(span, maxBuckets)}
+	s := scale{bucket: max(minBucket, stepFor(span, maxBuckets))}
 	s.buckets = int((span + s.bucket - 1) / s.bucket)
 	return s
 }

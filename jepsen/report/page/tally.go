@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"time"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
 	"github.com/omnikernel/omnikernel/jepsen/report/plain"
@@ -27,7 +28,7 @@ type counts struct {
 	scale
 	lanes []*counted
 	all   counted
-	waits []quantiles // of what succeeded, by the bucket of the call
+	waits []quantiles // of what succeeded and does not wait by design, by the bucket of the call
 	lost  []int64     // the longest that a call of the bucket waited without knowing in the end
 }
 
@@ -49,7 +50,7 @@ func (c *counted) add(outcome history.Outcome, bucket int) {
 	}
 }
 
-func tally(h *history.History) *counts {
+func tally(h *history.History, waiting []string) *counts {
 	t := &counts{scale: scaleFor(h)}
 	t.all = *newCounted("", t.buckets)
 	t.waits = make([]quantiles, t.buckets)
@@ -63,6 +64,9 @@ func tally(h *history.History) *counts {
 		lane := t.lanes[lanes.at(op.Workload)]
 		lane.add(op.Outcome, returned)
 		t.all.add(op.Outcome, returned)
+		if slices.Contains(waiting, op.Workload) {
+			continue
+		}
 		wait := max(op.Returned-op.Called, 1)
 		switch op.Outcome {
 		case history.Ok:
@@ -127,6 +131,18 @@ func quantilesOf(took []int64) quantiles {
 	slices.Sort(took)
 	at := func(percent int) int64 { return took[(len(took)*percent+99)/100-1] }
 	return quantiles{at(50), at(90), at(99), took[len(took)-1]}
+}
+
+// rates is how many a second there were about each bucket: within half a second
+// before and after its middle, or in the bucket if that is longer.
+func (t *counts) rates(counts []int) []float64 {
+	reach := int(int64(time.Second) / t.bucket / 2)
+	all := make([]float64, len(counts))
+	for i := range counts {
+		around := counts[max(0, i-reach):min(len(counts), i+reach+1)]
+		all[i] = float64(sum(around)) * 1e9 / float64(t.bucket*int64(len(around)))
+	}
+	return all
 }
 
 func sum(list []int) int64 {
