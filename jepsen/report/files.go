@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/omnikernel/omnikernel/transport/api"
 )
@@ -59,29 +59,48 @@ func (f *Folder) Log(records iter.Seq2[api.Record, error]) error {
 	})
 }
 
-// maxRecords bounds the log that is taken into memory.
-const maxRecords = 20_000_000
+// What is taken into memory of a log.
+const (
+	maxRecords = 20_000_000
+	maxRecord  = 16 << 20 // bytes of one of them
+)
 
 func readLog(in io.Reader) ([]api.Record, error) {
 	unpacked, err := gzip.NewReader(in)
 	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(unpacked)
-	d.DisallowUnknownFields()
+	lines := bufio.NewScanner(unpacked)
+	lines.Buffer(make([]byte, 0, 64<<10), maxRecord)
 	records := []api.Record{}
-	for number := 1; ; number++ {
-		var record api.Record
-		switch err = d.Decode(&record); {
-		case errors.Is(err, io.EOF):
-			return records, nil
-		case err != nil:
-			return nil, fmt.Errorf("record %d, at byte %d unpacked: %w", number, d.InputOffset(), err)
-		case number > maxRecords:
+	for lines.Scan() {
+		if len(records) == maxRecords {
 			return nil, fmt.Errorf("there are more than %d records", maxRecords)
+		}
+		record, err := decode[api.Record](lines.Bytes())
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", len(records)+1, err)
 		}
 		records = append(records, record)
 	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("after record %d: %w", len(records), err)
+	}
+	return records, nil
+}
+
+// decode takes one JSON value, which is all there is, and knows all its fields.
+func decode[T any](text []byte) (T, error) {
+	var into T
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&into); err != nil {
+		return into, fmt.Errorf("at byte %d: %w", d.InputOffset(), err)
+	}
+	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
+		return into, fmt.Errorf("at byte %d: there is something after the end", d.InputOffset())
+	}
+	return into, nil
 }
 
 // maxJSON bounds the small files.
@@ -101,13 +120,8 @@ func readJSON[T any](dir, name string) (T, error) {
 	case len(text) > maxJSON:
 		return into, fmt.Errorf("%s: it is longer than %d bytes", file.Name(), maxJSON)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err = d.Decode(&into); err != nil {
-		return into, fmt.Errorf("%s: at byte %d: %w", file.Name(), d.InputOffset(), err)
-	}
-	if rest := strings.TrimSpace(string(text[d.InputOffset():])); rest != "" {
-		return into, fmt.Errorf("%s: at byte %d: there is something after the end", file.Name(), d.InputOffset())
+	if into, err = decode[T](text); err != nil {
+		return into, fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	return into, nil
 }
