@@ -64,9 +64,10 @@ func (c Errands) Check(_ context.Context, e *Evidence) Verdict {
 	hits(t, e.Hits, calls)
 	bySite := make(map[string][]*call)
 	for _, key := range calls.order {
-		if k := calls.byKey[key]; ours[k.agent] {
-			k.judge(t, key)
-			for _, h := range k.hits {
+		k := calls.byKey[key]
+		k.judge(t, key)
+		for _, h := range k.hits {
+			if ours[k.agent] {
 				bySite[h.Name] = append(bySite[h.Name], k)
 			}
 		}
@@ -136,7 +137,7 @@ func (a *resting) add(r *api.Record) error {
 
 func (l *callLog) add(t *tally, r *api.Record, leaders int) error {
 	body, err := bodyOf[struct {
-		Call       uint32          `json:"call"`
+		Call       json.Number     `json:"call"`
 		Idempotent bool            `json:"idempotent"`
 		OK         bool            `json:"ok"`
 		Code       string          `json:"code"`
@@ -145,7 +146,7 @@ func (l *callLog) add(t *tally, r *api.Record, leaders int) error {
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprintf("%s-%d-%d", r.AgentID, r.Tick, body.Call)
+	key := callKey(r, body.Call.String())
 	c := l.byKey[key]
 	switch {
 	case r.Kind == "CALL_REQUESTED":
@@ -176,6 +177,11 @@ func (l *callLog) add(t *tally, r *api.Record, leaders int) error {
 		}
 	}
 	return nil
+}
+
+// callKey names a call for ever, as its receiver is told (TO-4).
+func callKey(r *api.Record, call string) string {
+	return fmt.Sprintf("%s-%d-%s", r.AgentID, r.Tick, call)
 }
 
 // hits gives the service's hits to the calls that they were for.
