@@ -6,6 +6,7 @@
 // leader comes through its proxy too. Set switches what goes wrong, at any time.
 // Close ends it.
 //
-// What it never does: keep a request from the node, change one, or send one twice.
-// Streams pass as they come.
+// What it never does: keep a request from the node, change one, or send a command twice.
+// Streams pass as they come. Where it cannot connect to the node, so that nobody was
+// asked, it says so with UNREACHABLE.
 package proxy

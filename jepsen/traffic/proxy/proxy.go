@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/omnikernel/omnikernel/transport/api"
 )
 
 // Faults are the chances, from 0 to 1, of what can happen to an answer. Of one
@@ -32,7 +35,8 @@ type Counts struct {
 	Dropped int64 `json:"dropped"`
 	Hung    int64 `json:"hung"`
 	Delayed int64 `json:"delayed"`
-	Failed  int64 `json:"failed"` // the node did not answer
+	Refused int64 `json:"refused"` // the node was not there to be asked: the proxy says UNREACHABLE
+	Failed  int64 `json:"failed"`  // the node was asked, and did not answer
 }
 
 // Proxy stands before one node.
@@ -71,12 +75,7 @@ func New(l net.Listener, target string, seed uint64) (*Proxy, error) {
 		ModifyResponse: func(answer *http.Response) error {
 			return p.treat(answer)
 		},
-		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
-			if !errors.Is(err, errLost) {
-				p.note(func(c *Counts) { c.Failed++ })
-			}
-			panic(http.ErrAbortHandler) // closes the connection without a word
-		},
+		ErrorHandler: p.failed,
 	}
 	p.server = &http.Server{
 		Handler: forward, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0),
@@ -108,6 +107,26 @@ func (p *Proxy) Close() {
 	p.closed()
 	_ = p.server.Close() // what it says of the listener helps nobody
 	p.client.CloseIdleConnections()
+}
+
+// failed ends a request that has no answer.
+func (p *Proxy) failed(w http.ResponseWriter, _ *http.Request, err error) {
+	var dial *net.OpError
+	switch {
+	case errors.Is(err, errLost):
+	case errors.As(err, &dial) && dial.Op == "dial":
+		// Nobody was asked, and without the proxy the client would know.
+		p.note(func(c *Counts) { c.Refused++ })
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_ = json.NewEncoder(w).Encode(api.Error{ // who does not listen is not told
+			Code: "UNREACHABLE", Definite: true, Message: "the node does not accept connections",
+		})
+		return
+	default:
+		p.note(func(c *Counts) { c.Failed++ })
+	}
+	panic(http.ErrAbortHandler) // closes the connection without a word
 }
 
 var errLost = errors.New("the answer is lost on purpose")

@@ -105,6 +105,14 @@ func TestChances(t *testing.T) {
 	require.EqualValues(t, 300, c.Dropped+c.Delayed+c.Passed)
 }
 
+// A node that goes away in the middle may have done it: nobody is told anything.
+func TestNodeGoesAway(t *testing.T) {
+	p, _ := before(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	_, err := ask(t.Context(), p, "x")
+	require.Error(t, err)
+	require.Equal(t, proxy.Counts{Failed: 1}, p.Counts())
+}
+
 // A stream comes as it is written.
 func TestStreamsPass(t *testing.T) {
 	more := make(chan struct{})
@@ -129,7 +137,8 @@ func TestStreamsPass(t *testing.T) {
 	require.Equal(t, "two\n", string(rest))
 }
 
-// A node that is not there gives no answer, and an address that is none is refused.
+// A node that is not there was asked nothing, and the client is told so; an address
+// that is none is refused.
 func TestNobodyThere(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -139,9 +148,10 @@ func TestNobodyThere(t *testing.T) {
 	p, err := proxy.New(l, "http://"+gone.Addr().String(), 1)
 	require.NoError(t, err)
 	defer p.Close()
-	_, err = ask(t.Context(), p, "x")
-	require.Error(t, err)
-	require.EqualValues(t, 1, p.Counts().Failed)
+	answer, err := ask(t.Context(), p, "x")
+	require.NoError(t, err)
+	require.Contains(t, answer, `"code":"UNREACHABLE","definite":true`)
+	require.EqualValues(t, 1, p.Counts().Refused)
 	_, err = proxy.New(l, "nowhere", 1)
 	require.Error(t, err)
 }
