@@ -4,8 +4,12 @@
 // hold: package check knows them. The experiment calls Setup once while nothing is
 // wrong, then lets several Workers run Work at the same time until their context
 // ends, and calls Finish when every fault is over and all nodes are well, to read
-// what is there. Everything goes through transport/client, as any user's would,
-// and everything is recorded before it is sent.
+// what is there. Everything goes through transport/client, as any user's would, but
+// for Repeat, which is a plain HTTP caller, since a client does not send again what
+// it has an answer to; and everything is recorded before it is sent.
+//
+// Proxies of package proxy may stand before the nodes, and lose answers. Service is
+// the world outside, which counts what is done to it.
 //
 // What it never does: send an operation whose outcome it does not settle, or call
 // an outcome known that is not. A worker whose operation has an unknown outcome
