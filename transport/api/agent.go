@@ -6,7 +6,7 @@ import "github.com/omnikernel/omnikernel/kernel/value"
 type As struct {
 	Index     uint64 `json:"index" doc:"Raft index of the last event that the answering node had applied"`
 	Node      string `json:"node" doc:"id of the node that answered"`
-	LagMillis int64  `json:"lag_ms" doc:"how far the node may be behind the leader; 0 on the leader"`
+	LagMillis int64  `json:"lag_ms" doc:"how old the answer may be: it holds all that was acknowledged so long before the read, or longer"`
 }
 
 // AsOf is the index.
