@@ -17,10 +17,10 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-race test-long test-386 sim sim-planted bench bench-check fuzz lint fmt clean
+.PHONY: help build run test test-race test-long test-386 sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted bench bench-check fuzz lint fmt clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/omni
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/omni ./cmd/omni
@@ -53,6 +53,29 @@ sim: ## simulate 200 seeds of kernels and 50 of whole nodes (jepsen/README.md)
 
 sim-planted: ## build each planted bug, and demand that the simulation finds it
 	jepsen/sim/planted
+
+# Fault tests of real processes: Linux and root. What is missing is installed, and
+# what an interrupted run left is removed.
+JEPSEN_OUT ?= jepsen-reports
+HOURS ?= 8
+JEPSEN = jepsen/install && $(GO) build -trimpath -o bin/jepsen ./jepsen && bin/jepsen sweep
+
+jepsen-smoke: ## quick fault tests of real processes, under 6 minutes
+	$(JEPSEN)
+	bin/jepsen run --smoke --operations 36000 --out $(JEPSEN_OUT)
+
+jepsen: ## every scenario, and every planted bug: about an hour
+	$(JEPSEN)
+	bin/jepsen run --all --out $(JEPSEN_OUT)
+	bin/jepsen planted --out $(JEPSEN_OUT)
+
+jepsen-soak: ## every scenario again and again with new seeds: make jepsen-soak HOURS=8
+	$(JEPSEN)
+	bin/jepsen run --for $(HOURS)h --out $(JEPSEN_OUT)
+
+jepsen-planted: ## build each planted bug, and demand that the fault tests find it
+	$(JEPSEN)
+	bin/jepsen planted --out $(JEPSEN_OUT)
 
 bench: build ## measure, and write docs/benchmarks.md
 	BENCHTIME=$(BENCHTIME) .ci/bench

@@ -4,5 +4,5 @@ package main
 
 import "time"
 
-// wallClock is the node's clock; nil is the machine's.
-func wallClock() func() time.Time { return nil }
+// wallClock is a node's clock; nil is the machine's.
+func wallClock(string) func() time.Time { return nil }

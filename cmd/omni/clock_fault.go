@@ -4,15 +4,16 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
 
-// wallClock is the machine's clock, off by what the file $OMNI_FAULT_CLOCK says,
-// such as "-90s", at the moment of asking: fault tests make it jump. Only builds
-// with the tag have it.
-func wallClock() func() time.Time {
-	name := os.Getenv("OMNI_FAULT_CLOCK")
+// wallClock is the machine's clock, off by what the file that is named after the
+// node in the directory $OMNI_FAULT_CLOCK says, such as "-90s", at the moment of
+// asking: fault tests make it jump. Only builds with the tag have it.
+func wallClock(node string) func() time.Time {
+	name := filepath.Join(os.Getenv("OMNI_FAULT_CLOCK"), node)
 	return func() time.Time {
 		text, err := os.ReadFile(name)
 		if err != nil {

@@ -219,7 +219,7 @@ func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, lo
 		Stream: streams.Layer(), Calls: streams.Peers(), History: streams.History(),
 		HistoryRate: uint64(f.historyRate) << 20, HistoryMax: uint64(f.historyMax) << 20, Tools: registry,
 		ArchiveDir: f.archiveDir, ArchiveBytes: f.archiveMax << 20,
-		Evaluators: f.evaluators, Limits: limits, Logger: logger, Wall: wallClock(),
+		Evaluators: f.evaluators, Limits: limits, Logger: logger, Wall: wallClock(f.node),
 		Fatal: func(err error) {
 			select {
 			case fatal <- err:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
@@ -40,7 +41,8 @@ type Node struct {
 	data   string
 	output *os.File // its log
 	thread *netns.Thread
-	sink   *sink // of stderr
+	sink   *sink                  // of stderr
+	behind atomic.Pointer[string] // what Advertise was told
 
 	mu     sync.Mutex // guards what follows, and is held while a process changes
 	closed bool
@@ -68,6 +70,17 @@ func (n *Node) Host() netip.Addr { return n.card.address }
 
 // API is the base URL of the node's API.
 func (n *Node) API() string { return fmt.Sprintf("http://%s:%d", n.card.address, apiPort) }
+
+// Advertise makes all nodes name another address of the node's API to clients,
+// such as that of a proxy before it. It is for processes that are started later.
+func (n *Node) Advertise(url string) { n.behind.Store(&url) }
+
+func (n *Node) advertised() string {
+	if url := n.behind.Load(); url != nil {
+		return *url
+	}
+	return n.API()
+}
 
 // Raft is where other nodes find the node.
 func (n *Node) Raft() string { return fmt.Sprintf("%s:%d", n.card.address, raftPort) }

@@ -83,7 +83,7 @@ func (n *Node) args() []string {
 		"--api-addr", fmt.Sprintf("%s:%d", n.card.address, apiPort), "--raft-addr", n.Raft(),
 	}
 	for _, peer := range n.lab.nodes {
-		args = append(args, "--peer", peer.id+"="+peer.Raft()+"="+peer.API())
+		args = append(args, "--peer", peer.id+"="+peer.Raft()+"="+peer.advertised())
 	}
 	if n.lab.plan.Store != "" {
 		args = append(args, "--store", n.lab.plan.Store)

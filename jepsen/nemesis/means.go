@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
+	"github.com/omnikernel/omnikernel/jepsen/lab/wire"
 )
 
 // Means is what a run gives to its nemesis. Whatever is nil is not there, and a
@@ -46,17 +47,10 @@ type Process interface {
 	Running() bool
 }
 
-// Network is what is between the nodes. Each call replaces what was set before.
+// Network is what is between the nodes, whose ids are its hosts'. Rules of several
+// faults are put together.
 type Network interface {
-	Set(policy func(from, to string) Link)
-}
-
-// Link is one direction between two nodes. The zero value is a good one.
-type Link struct {
-	Cut                      bool
-	Loss, Duplicate, Reorder int // percent
-	Delay                    time.Duration
-	BytesPerSecond           int64 // 0 is no limit
+	Impose(wire.Rules) (*wire.Imposition, error)
 }
 
 // Disk is the file system that a node's data are on.

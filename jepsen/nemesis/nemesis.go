@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
+	"github.com/omnikernel/omnikernel/jepsen/lab/wire"
 	"github.com/omnikernel/omnikernel/jepsen/scenarios"
 )
 
@@ -28,11 +29,10 @@ type Injected struct {
 	scenarios.Fault
 	Nodes []*Node
 
-	kind   kind
-	detail map[string]any
-	record *history.Fault
-	cuts   map[[2]string]bool // of a partition: from, to
-	undo   []func(context.Context) error
+	kind    kind
+	detail  map[string]any
+	record  *history.Fault
+	imposed *wire.Imposition // on the network
 }
 
 // New is a nemesis without a fault.

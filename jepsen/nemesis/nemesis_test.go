@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,20 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
+	"github.com/omnikernel/omnikernel/jepsen/lab/wire"
 	"github.com/omnikernel/omnikernel/jepsen/nemesis"
 	"github.com/omnikernel/omnikernel/jepsen/scenarios"
 )
 
 // world is nodes that are not there: what a nemesis did to them.
 type world struct {
-	mu      sync.Mutex
-	state   map[string]string // up, down, paused
-	broken  map[string]bool   // a start fails
-	skew    map[string]time.Duration
-	links   func(from, to string) nemesis.Link
-	touched int
-	file    bytes.Buffer
-	means   nemesis.Means
+	mu     sync.Mutex
+	state  map[string]string // up, down, paused
+	broken map[string]bool   // a start fails
+	skew   map[string]time.Duration
+	wire   *wire.Switch
+	file   bytes.Buffer
+	means  nemesis.Means
 }
 
 type fakeProcess struct {
@@ -44,7 +45,6 @@ func (p fakeProcess) set(from, to string) error {
 		return errors.New("it does not start")
 	}
 	p.w.state[p.id] = to
-	p.w.touched++
 	return nil
 }
 func (p fakeProcess) Start(context.Context) error { return p.set("down", "up") }
@@ -54,24 +54,31 @@ func (p fakeProcess) Pause() error                { return p.set("up", "paused")
 func (p fakeProcess) Resume() error               { return p.set("paused", "up") }
 func (p fakeProcess) Running() bool               { return p.w.state[p.id] != "down" }
 
-func (w *world) Set(links func(from, to string) nemesis.Link) { w.links = links }
-
-func newWorld(nodes int) *world {
+// newWorld has a real switch, on which nobody says anything.
+func newWorld(t *testing.T, nodes int) *world {
+	t.Helper()
 	w := &world{state: make(map[string]string), broken: make(map[string]bool), skew: make(map[string]time.Duration)}
 	w.means = nemesis.Means{
-		Network: w, Record: history.NewRecorder(&w.file), Seed: 3,
+		Record: history.NewRecorder(&w.file), Seed: 3,
 		Leader:   func() string { return "n1" },
 		Serves:   func(context.Context, string) error { return nil },
 		Transfer: func(context.Context, string) error { return errors.New("refused") },
 	}
+	var hosts []wire.Host
 	for i := range nodes {
 		id := fmt.Sprintf("n%d", i+1)
+		here, _ := net.Pipe()
+		hosts = append(hosts, wire.Host{ID: id, MAC: [6]byte{2, 0, 0, 0, 0, byte(i)}, Frames: here})
 		w.state[id] = "up"
 		w.means.Nodes = append(w.means.Nodes, &nemesis.Node{
 			ID: id, Process: fakeProcess{w, id},
 			Clock: func(by time.Duration) error { w.skew[id] = by; return nil },
 		})
 	}
+	var err error
+	w.wire, err = wire.New(1, hosts)
+	require.NoError(t, err)
+	w.means.Network = w.wire
 	return w
 }
 
@@ -83,78 +90,9 @@ func (w *world) history(t *testing.T) *history.History {
 	return h
 }
 
-// cuts gives who does not reach whom.
-func (w *world) cuts() map[[2]string]bool {
-	cuts := make(map[[2]string]bool)
-	for _, a := range w.means.Nodes {
-		for _, b := range w.means.Nodes {
-			if a != b && w.links(a.ID, b.ID).Cut {
-				cuts[[2]string{a.ID, b.ID}] = true
-			}
-		}
-	}
-	return cuts
-}
-
-func TestShapes(t *testing.T) {
-	for shape, want := range map[string]struct{ nodes, cuts int }{
-		"isolate": {5, 8}, "deaf": {5, 4}, "mute": {5, 4}, "halves": {5, 12}, "ring": {5, 10}, "bridge": {5, 8},
-	} {
-		w := newWorld(want.nodes)
-		n := nemesis.New(w.means)
-		f := &scenarios.Fault{Kind: "partition", Shape: shape}
-		if shape == "isolate" || shape == "deaf" || shape == "mute" {
-			f.Nodes = "n2"
-		}
-		require.NoError(t, w.means.Check(f))
-		in, err := n.Inject(t.Context(), f)
-		require.NoError(t, err, shape)
-		cuts := w.cuts()
-		require.Len(t, cuts, want.cuts, shape)
-		seen := make(map[string]map[string]bool)
-		for _, a := range w.means.Nodes {
-			seen[a.ID] = make(map[string]bool)
-			for _, b := range w.means.Nodes {
-				if !cuts[[2]string{a.ID, b.ID}] && !cuts[[2]string{b.ID, a.ID}] {
-					seen[a.ID][b.ID] = true
-				}
-			}
-		}
-		switch shape {
-		case "ring": // everyone sees a majority, and no two the same one
-			all := make(map[string]bool)
-			for _, who := range seen {
-				require.Len(t, who, 3)
-				all[fmt.Sprint(who)] = true
-			}
-			require.Len(t, all, 5)
-		case "deaf":
-			require.True(t, cuts[[2]string{"n1", "n2"}])
-			require.False(t, cuts[[2]string{"n2", "n1"}])
-		case "mute":
-			require.True(t, cuts[[2]string{"n2", "n1"}])
-		case "isolate":
-			require.Len(t, seen["n2"], 1)
-		case "bridge":
-			whole := 0
-			for _, who := range seen {
-				if len(who) == 5 {
-					whole++
-				}
-			}
-			require.Equal(t, 1, whole)
-		}
-		require.NoError(t, n.Heal(t.Context(), in))
-		require.Empty(t, w.cuts())
-	}
-	w := newWorld(3)
-	_, err := nemesis.New(w.means).Inject(t.Context(), &scenarios.Fault{Kind: "partition", Shape: "ring"})
-	require.ErrorContains(t, err, "cuts nothing")
-}
-
 // Faults of the network go together; of a node's process there is one at a time.
 func TestFaultsTogether(t *testing.T) {
-	w := newWorld(3)
+	w := newWorld(t, 3)
 	n := nemesis.New(w.means)
 	ctx := t.Context()
 	loss, err := n.Inject(ctx, &scenarios.Fault{Kind: "loss", Percent: 20, Nodes: "n1"})
@@ -163,10 +101,9 @@ func TestFaultsTogether(t *testing.T) {
 	require.NoError(t, err)
 	_, err = n.Inject(ctx, &scenarios.Fault{Kind: "delay", By: time.Second, Nodes: "n2"})
 	require.NoError(t, err)
-	require.Equal(t, nemesis.Link{Loss: 20, Delay: time.Second}, w.links("n1", "n2"))
-	require.Equal(t, nemesis.Link{Loss: 5, Delay: time.Second}, w.links("n3", "n2"))
 	require.NoError(t, n.Heal(ctx, loss))
-	require.Equal(t, nemesis.Link{Loss: 5}, w.links("n1", "n3"))
+	_, err = n.Inject(ctx, &scenarios.Fault{Kind: "partition", Shape: "mute", Nodes: "n3"})
+	require.NoError(t, err)
 
 	_, err = n.Inject(ctx, &scenarios.Fault{Kind: "kill", Nodes: "leader"})
 	require.NoError(t, err)
@@ -187,9 +124,11 @@ func TestFaultsTogether(t *testing.T) {
 
 	require.NoError(t, n.HealAll(ctx))
 	require.Equal(t, map[string]string{"n1": "up", "n2": "up", "n3": "up"}, w.state)
-	require.Equal(t, nemesis.Link{}, w.links("n1", "n2"))
+	require.NoError(t, w.wire.Close())
 	h := w.history(t)
-	require.Len(t, h.Faults, 6)
+	require.Len(t, h.Faults, 7)
+	links := func(f history.Fault) []string { return []string{fmt.Sprint(f.Detail["cut"])} }
+	require.Equal(t, []string{"[map[From:n3 To:n1] map[From:n3 To:n2]]"}, links(h.Faults[3]))
 	for _, f := range h.Faults {
 		require.Empty(t, f.Error)
 		require.NotZero(t, f.Until)
@@ -201,7 +140,7 @@ func TestDraw(t *testing.T) {
 	draw := func() []history.Fault {
 		var w *world
 		synctest.Test(t, func(t *testing.T) {
-			w = newWorld(5)
+			w = newWorld(t, 5)
 			s := &scenarios.Scenario{AtOnce: 3, Between: scenarios.Span{Max: time.Second}, Mix: []scenarios.Fault{
 				{Kind: "kill", Nodes: "leader", Weight: 2, For: scenarios.Span{Min: time.Second, Max: 3 * time.Second}},
 				{Kind: "pause", Nodes: "minority", Weight: 1, For: scenarios.Span{Min: time.Second, Max: 2 * time.Second}},
@@ -211,6 +150,7 @@ func TestDraw(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			require.NoError(t, nemesis.New(w.means).Draw(ctx, s))
+			require.NoError(t, w.wire.Close())
 		})
 		for _, state := range w.state {
 			require.Equal(t, "up", state)
@@ -242,7 +182,7 @@ func TestDraw(t *testing.T) {
 
 // A fault that cannot be taken back ends the run, and says which.
 func TestUnhealed(t *testing.T) {
-	w := newWorld(3)
+	w := newWorld(t, 3)
 	w.broken["n1"] = true
 	s := &scenarios.Scenario{Steps: []scenarios.Step{
 		{Inject: &scenarios.Fault{Kind: "pause", Nodes: "n2"}, As: "asleep"},
@@ -257,7 +197,7 @@ func TestUnhealed(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	w := newWorld(3)
+	w := newWorld(t, 3)
 	for says, f := range map[string]scenarios.Fault{
 		"there is no fault":         {Kind: "flood"},
 		"percent is missing":        {Kind: "loss"},
