@@ -57,8 +57,7 @@ func (c Reads) Check(_ context.Context, e *Evidence) Verdict {
 	t.count("keys", len(keys))
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		oneContent(t, key, keys[key])
-		oldest := freshness(t, key, keys[key])
-		t.verdict.Figures["oldest answer ms"] = max(t.verdict.Figures["oldest answer ms"], oldest)
+		t.most("oldest answer ms", freshness(t, key, keys[key]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(sessions)) {
 		neverBack(t, name, sessions[name])

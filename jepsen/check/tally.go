@@ -19,6 +19,11 @@ func newTally(checker string) *tally {
 // count adds to a figure. A figure of 0 is shown too: it was looked at.
 func (t *tally) count(figure string, n int) { t.verdict.Figures[figure] += int64(n) }
 
+// most keeps the largest of a figure.
+func (t *tally) most(figure string, n int64) {
+	t.verdict.Figures[figure] = max(t.verdict.Figures[figure], n)
+}
+
 // find notes something that must not be, at a time of the run, or 0, as some
 // operations show.
 func (t *tally) find(at int64, ops []uint64, format string, args ...any) {

@@ -34,7 +34,7 @@ func workload(name string) (traffic.Workload, error) {
 // CheckersOf are those that judge a scenario's runs: the ones about every run, and
 // those of its workloads.
 func CheckersOf(s *scenarios.Scenario) []check.Checker {
-	checkers := []check.Checker{check.Effects{}}
+	checkers := []check.Checker{check.Harness{Wants: wants(s)}, check.Replicas{}, check.Effects{}}
 	for _, c := range []check.Checker{
 		check.Register{}, check.Reads{}, check.Stream{}, check.Lifecycle{}, check.Append{}, check.Repeat{}, check.Errands{}, check.Revocation{},
 	} {
@@ -43,4 +43,18 @@ func CheckersOf(s *scenarios.Scenario) []check.Checker {
 		}
 	}
 	return checkers
+}
+
+// wants are the faults that a run must have had: each of the steps, or any of a mix.
+func wants(s *scenarios.Scenario) map[string]int {
+	if s.Exploratory() {
+		return map[string]int{"": 1}
+	}
+	kinds := make(map[string]int)
+	for i := range s.Steps {
+		if f := s.Steps[i].Inject; f != nil {
+			kinds[f.Kind]++
+		}
+	}
+	return kinds
 }

@@ -173,9 +173,6 @@ func (r *run) setup(ctx context.Context) error {
 	return nil
 }
 
-// healed is how long every node may take to serve after the last fault.
-const healed = 30 * time.Second
-
 // work is the experiment itself.
 func (r *run) work(ctx context.Context, n *nemesis.Nemesis) error {
 	busy, end := context.WithCancel(ctx)
@@ -224,12 +221,10 @@ func (r *run) read(ctx context.Context) iter.Seq2[api.Record, error] {
 
 // serve waits until every node serves again.
 func (r *run) serve(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, healed)
+	limited, cancel := context.WithTimeout(ctx, check.ServeAgain)
 	defer cancel()
-	for _, node := range r.rig.ids {
-		if err := serves(limited, r.rig.direct, node); err != nil {
-			return errors.Join(ctx.Err(), fmt.Errorf("%w within %s: %w", ErrUnwell, healed, err))
-		}
+	if err := traffic.Probe(limited, r.env); err != nil {
+		return errors.Join(ctx.Err(), fmt.Errorf("%w within %s: %w", ErrUnwell, check.ServeAgain, err))
 	}
 	return nil
 }

@@ -172,6 +172,9 @@ func (r *Recorder) Flush() error {
 	return r.err
 }
 
+// NotSettled is the error of an operation that nobody settled.
+const NotSettled = "the run ended before the answer"
+
 // Close settles what is still under way as Unknown, and writes what is left. It
 // returns the first failure of the whole recording: a history with a hole must
 // not be judged.
@@ -180,7 +183,7 @@ func (r *Recorder) Close() error {
 	for id := uint64(1); id <= r.ops && len(r.open) > 0; id++ {
 		if op := r.open[id]; op != nil {
 			delete(r.open, id)
-			op.Outcome, op.Returned, op.Error = Unknown, r.Now(), "the run ended before the answer"
+			op.Outcome, op.Returned, op.Error = Unknown, r.Now(), NotSettled
 			r.write(Line{Op: op})
 		}
 	}

@@ -52,6 +52,9 @@ func (n *Nemesis) Inject(ctx context.Context, f *scenarios.Fault) (*Injected, er
 		return nil, fmt.Errorf("%s: %w", f.Kind, err)
 	}
 	in := &Injected{Fault: *f, Nodes: targets, kind: k, detail: make(map[string]any)}
+	if k.ends {
+		in.detail["ends"] = true // a process that ends by itself is explained by it
+	}
 	n.mu.Lock()
 	n.active = append(n.active, in)
 	n.mu.Unlock()

@@ -36,11 +36,14 @@ func Run(ctx context.Context, e *Env, pace Pace, loads ...Load) {
 }
 
 func (e *Env) worker(load Load, number int) *Worker {
-	name := load.Workload.Name()
+	return e.named(load.Workload.Name(), load.Workers, number)
+}
+
+func (e *Env) named(name string, workers, number int) *Worker {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(name)) // a hash takes everything
 	return &Worker{
-		Env: e, Workload: name, Number: number, Workers: load.Workers, Process: e.Process(), Client: e.Client.Fork(),
+		Env: e, Workload: name, Number: number, Workers: workers, Process: e.Process(), Client: e.Client.Fork(),
 		Dice: rand.New(rand.NewPCG(e.Seed, sum.Sum64()+uint64(number))),
 	}
 }

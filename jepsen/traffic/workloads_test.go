@@ -69,4 +69,6 @@ func TestWorkloads(t *testing.T) {
 	require.EqualValues(t, 3, v.Figures["streams"])
 	valid(t, check.Reads{}.Check(t.Context(), e))
 	valid(t, check.Effects{}.Check(t.Context(), e))
+	valid(t, check.Harness{}.Check(t.Context(), e))
+	valid(t, check.Replicas{}.Check(t.Context(), e))
 }

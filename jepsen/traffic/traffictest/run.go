@@ -41,7 +41,9 @@ func (c *Cluster) Run(calm time.Duration, pace traffic.Pace, trouble func(), loa
 	}
 	r.Phase(history.Heal)
 	c.Lose(proxy.Faults{})
-	c.Leader()
+	probing, enough := context.WithTimeout(c.t.Context(), check.ServeAgain)
+	defer enough()
+	require.NoError(c.t, traffic.Probe(probing, c.Env))
 	before := r.Done()
 	require.Eventually(c.t, func() bool { return r.Done() > before+50 }, 30*time.Second, 10*time.Millisecond)
 	cancel()
@@ -67,6 +69,9 @@ func (c *Cluster) evidence() *check.Evidence {
 			require.NoError(c.t, lines.Encode(record))
 			e.Log = append(e.Log, record)
 		}
+		c.Env.Record.Sight(history.Sight{
+			Node: n.ID, Role: n.Role, Term: n.Term, Applied: n.AppliedIndex, Commit: n.CommitIndex, BusSeq: n.BusSeq, Digest: n.Digest, Healthy: n.Healthy,
+		})
 		e.Nodes = append(e.Nodes, n.ID)
 		e.Ends = append(e.Ends, check.End{
 			Node: n.ID, Applied: n.AppliedIndex, BusSeq: n.BusSeq, Digest: n.Digest, Log: hex.EncodeToString(sum.Sum(nil)),
