@@ -95,11 +95,11 @@ func (t *tally) placed(op *history.Op, sent [2]string, log *commandLog) {
 		c := log.at(op.Seq)
 		switch {
 		case c == nil:
-			t.find(0, ids, "%s was acknowledged at busSeq %d, and the log has no command there", sent[0], op.Seq)
+			t.find(op.Returned, ids, "%s was acknowledged at busSeq %d, and the log has no command there", sent[0], op.Seq)
 		case [2]string{c.Event, c.Body} != sent:
-			t.find(0, ids, "%s %s was acknowledged at busSeq %d, and the log has %s %s there", sent[0], sent[1], op.Seq, c.Event, c.Body)
+			t.find(op.Returned, ids, "%s %s was acknowledged at busSeq %d, and the log has %s %s there", sent[0], sent[1], op.Seq, c.Event, c.Body)
 		case !c.done() || c.Index != op.Index:
-			t.find(0, ids, "%s was acknowledged at index %d, and the log has it at %d with the outcome %q", sent[0], op.Index, c.Index, c.Code)
+			t.find(op.Returned, ids, "%s was acknowledged at index %d, and the log has it at %d with the outcome %q", sent[0], op.Index, c.Index, c.Code)
 		default:
 			t.answered(op, c)
 		}
@@ -107,9 +107,9 @@ func (t *tally) placed(op *history.Op, sent [2]string, log *commandLog) {
 		t.count("refused", 1)
 		switch c := log.index(op.Index); {
 		case c == nil || [2]string{c.Event, c.Body} != sent:
-			t.find(0, ids, "%s was refused with %s at index %d, and the log does not have it there", sent[0], op.Code, op.Index)
+			t.find(op.Returned, ids, "%s was refused with %s at index %d, and the log does not have it there", sent[0], op.Code, op.Index)
 		case c.Code != op.Code:
-			t.find(0, ids, "%s was refused with %s at index %d, and the log has the outcome %q", sent[0], op.Code, op.Index, c.Code)
+			t.find(op.Returned, ids, "%s was refused with %s at index %d, and the log has the outcome %q", sent[0], op.Code, op.Index, c.Code)
 		}
 	default:
 		t.count("not asked", 1)
@@ -123,7 +123,7 @@ func (t *tally) answered(op *history.Op, c *command) {
 		return // the workload's own type
 	}
 	if done.AgentID != c.AgentID || done.State != c.State {
-		t.find(0, []uint64{op.ID}, "%s was answered with agent %q in state %q, and the log has %q in %q",
+		t.find(op.Returned, []uint64{op.ID}, "%s was answered with agent %q in state %q, and the log has %q in %q",
 			c.Event, done.AgentID, done.State, c.AgentID, c.State)
 	}
 }

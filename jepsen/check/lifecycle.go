@@ -233,7 +233,7 @@ func inTurn(t *tally, ops []history.Op, key string) {
 			}
 		}
 		if last != nil && (op.Index < last.Index || op.Index == last.Index && op.Sent != nil && last.Sent != nil) {
-			t.find(0, []uint64{last.ID, op.ID}, "%s: %s was asked for after %s was answered with index %d, and has index %d",
+			t.find(op.Returned, []uint64{last.ID, op.ID}, "%s: %s was asked for after %s was answered with index %d, and has index %d",
 				key, op.Name, last.Name, last.Index, op.Index)
 		}
 	}
@@ -259,7 +259,7 @@ func sawState(t *tally, ops []history.Op, p *path) {
 		}
 		t.count("reads", 1)
 		if was := p.asOf(op.Index); was != seen.State {
-			t.find(0, []uint64{op.ID}, "agent %s was read as %q at index %d, and was %q", op.Key, seen.State, op.Index, was)
+			t.find(op.Returned, []uint64{op.ID}, "agent %s was read as %q at index %d, and was %q", op.Key, seen.State, op.Index, was)
 		}
 	}
 }

@@ -32,6 +32,39 @@ func (w *Worker) Do(ctx context.Context, c Command, opts ...client.Option) (api.
 	return done, w.Settle(call, err, done)
 }
 
+// DoTogether sends commands in one request, which proposes them in their order, each
+// with its own outcome. The first is the worker's process's, each other a process of
+// its own.
+func (w *Worker) DoTogether(ctx context.Context, commands ...Command) []history.Outcome {
+	ctx, cancel := w.Within(ctx)
+	defer cancel()
+	calls := make([]*history.Call, len(commands))
+	bodies := make([]api.Command, len(commands))
+	for i, c := range commands {
+		process := w.Process
+		if i > 0 {
+			process = w.Env.Process()
+		}
+		w.calls++
+		calls[i] = w.Record.Call(process, w.Workload, c.Name, c.Key, c.In).Sends(kindOf(c.Body).String(), c.Body)
+		bodies[i] = api.NewCommand(c.Body)
+	}
+	results, err := w.Client.Batch(ctx, bodies)
+	outcomes := make([]history.Outcome, len(commands))
+	for i, call := range calls {
+		failed := err
+		var done api.Done
+		if err == nil {
+			done, failed = results[i].Done, results[i].Err
+		}
+		if failed == nil {
+			call.From(done.Node, done.Index, done.BusSeq)
+		}
+		outcomes[i] = w.Settle(call, failed, done)
+	}
+	return outcomes
+}
+
 // Send sends one of the commands of kernel/event. It panics on anything else: that
 // is the workload's mistake.
 func Send(ctx context.Context, c *client.Client, body any, opts ...client.Option) (api.Done, error) {

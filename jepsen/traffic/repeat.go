@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	remembered = 40 // commands that a worker sends again
+	remembered = 24 // commands that a worker sends again
 	keysMost   = 15 // idempotency keys a second, in the long run: a cluster remembers 20,000 for ten minutes
 )
 
@@ -60,7 +60,7 @@ func (r *Repeat) Work(ctx context.Context, w *Worker) {
 			s.remember(fresh)
 			r.several(ctx, w, s, fresh)
 		}
-	case n < 33 && len(s.past) > 0: // whose answer is not wanted any more
+	case n < 35 && len(s.past) > 0: // whose answer is not wanted any more
 		r.several(ctx, w, s, s.past[w.Dice.IntN(len(s.past))])
 	default:
 		r.several(ctx, w, s, s.sent[w.Dice.IntN(len(s.sent))])

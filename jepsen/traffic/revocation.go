@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
@@ -18,7 +19,8 @@ import (
 
 const (
 	grove  = 10 // trees that live at a time, about
-	rounds = 12 // calls of each agent of a tree
+	rounds = 6  // of calls of each agent of a tree
+	burst  = 3  // calls at once
 )
 
 // Revocation grows trees of agents, three levels deep, that call the counting
@@ -55,7 +57,7 @@ func (r *Revocation) Work(ctx context.Context, w *Worker) {
 	root, agent, tag := r.pick(w)
 	switch n := w.Dice.IntN(10); {
 	case root == "":
-		r.grow(ctx, w)
+		r.grow(ctx, w, tag)
 	case agent == "" || n < 4:
 		r.look(ctx, w, root)
 	case n < 7:
@@ -91,17 +93,23 @@ func (r *Revocation) pick(w *Worker) (root, agent, tag string) {
 	return t.root, agent, tag
 }
 
-// grow starts a tree.
-func (r *Revocation) grow(ctx context.Context, w *Worker) {
+// grow starts a tree. Now and then what its first calls rest on is gone before any of
+// them can be dispatched.
+func (r *Revocation) grow(ctx context.Context, w *Worker, tag string) {
 	r.mu.Lock()
 	r.made++
 	name := fmt.Sprintf("tree-%d", r.made)
 	r.mu.Unlock()
 	root := newID(w)
-	_, outcome := w.Do(ctx, Command{Name: "grow", Key: root, Body: event.Start{Define: event.Define{
+	commands := []Command{{Name: "grow", Key: root, Body: event.Start{Define: event.Define{
 		ID: root, Name: name, Program: treeProgram(w.Service, name), Grants: treeGrants,
-	}}})
-	if outcome == history.Failed {
+	}}}}
+	if w.Dice.IntN(2) == 0 {
+		commands = append(commands, Command{
+			Name: "revoke grant", Key: root, In: model.RevokeIn{Agent: root}, Body: event.RevokeGrant{Agent: root, Reason: tag},
+		})
+	}
+	if w.DoTogether(ctx, commands...)[0] == history.Failed {
 		return
 	}
 	r.mu.Lock()
@@ -126,11 +134,16 @@ func treeProgram(service, name string) value.Raw {
 		`{"effect":"ALLOW","action":"tool.call","resource":"http.request/POST/*/*/1/**"},` +
 		`{"effect":"ALLOW","action":"tool.call","resource":"timer.sleep"}`
 	calls := func(who string) string {
+		var each []string
+		for n := range burst {
+			each = append(each, fmt.Sprintf(`{"tool":"http.request","timeout_ms":%d,"handle":true,
+				"args":{"method":"POST","url":"%s/%s/%d/%s-${i}-%d","body":{}}}`,
+				errandTimeout.Milliseconds(), service, name, n%2, who, n))
+		}
 		return fmt.Sprintf(`{"kind":"LOOP","payload":{"max":%d,"index":"i","do":{"kind":"SEQ","payload":{"steps":[
-			{"kind":"CALL","payload":{"tool":"http.request","timeout_ms":%d,"handle":true,
-			 "args":{"method":"POST","url":"%s/%s/${i %% 2}/%s-${i}","body":{}}}},
+			{"kind":"PARALLEL","payload":{"calls":[%s]}},
 			{"kind":"CALL","payload":{"tool":"timer.sleep","handle":true,"args":{"ms":30}}}]}}}}`,
-			rounds, errandTimeout.Milliseconds(), service, name, who)
+			rounds, strings.Join(each, ","))
 	}
 	child := func(grants, program string) string {
 		return `{"grants":` + grants + `],"program":` + program + `}`
