@@ -360,3 +360,17 @@ func TestWatchWhereHistoryIs(t *testing.T) {
 	assert.ErrorContains(t, err, "HISTORY_BEHIND")
 	assert.Less(t, time.Since(began), 5*time.Second, "asking again is of no use")
 }
+
+// Who was told that there is nothing has seen as of when: a later read of the same
+// session is at least as new (CL-4).
+func TestNothingIsSeenToo(t *testing.T) {
+	g := solo.New(t, 2, solo.Setup{})
+	urls := g.Serve(t, httpapi.Options{})
+	ctx := within(t, 20*time.Second)
+	writer, reader := connect(t, client.Options{}, urls[0]), connect(t, client.Options{}, urls...)
+	done, err := writer.PutShared(ctx, event.PutShared{Namespace: "seen", Key: "other", Value: value.Null})
+	require.NoError(t, err)
+	_, err = reader.SharedValue(ctx, "seen", "key", client.Consistency(api.SessionLevel), client.Node(urls[0]))
+	require.ErrorContains(t, err, "NOT_FOUND")
+	require.GreaterOrEqual(t, reader.LastIndex(), done.Index)
+}

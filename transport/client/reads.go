@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -171,6 +172,10 @@ func (c *Client) read(ctx context.Context, op, path string, query url.Values, s 
 		toLeader: s.consistency == "" || s.consistency == api.Linearizable,
 	}
 	if err := k.run(ctx, c.family); err != nil {
+		var said *api.Error
+		if errors.As(err, &said) {
+			c.saw(said.Index) // that there is nothing is seen as of an index, too
+		}
 		return err
 	}
 	if answer, ok := into.(interface{ AsOf() uint64 }); ok {
