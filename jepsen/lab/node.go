@@ -188,7 +188,7 @@ func (n *Node) close() error {
 		err = nil
 	}
 	if run != nil && err == nil {
-		<-run.ended
+		err = n.await(run)
 	}
 	n.thread.Close()
 	return errors.Join(err, n.output.Close())

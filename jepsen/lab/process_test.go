@@ -101,10 +101,14 @@ func TestBlockedStderr(t *testing.T) {
 	require.NoError(t, n.BlockStderr())
 	require.NoError(t, n.BlockStderr())
 	before := c.log(n)
-	c.eventually("it waits", func() bool {
+	waits, err := n.StderrWaits()
+	require.NoError(t, err)
+	require.False(t, waits, "it has nothing to say")
+	require.True(t, talk())
+	c.eventually("it waits, with the first line", func() bool {
 		waits, err := n.StderrWaits()
 		require.NoError(t, err)
-		return talk() && waits
+		return waits
 	})
 	c.commit() // the other two go on, if need be
 	require.Equal(t, before, c.log(n), "nothing was read")
@@ -115,7 +119,7 @@ func TestBlockedStderr(t *testing.T) {
 
 	require.NoError(t, n.BlockStderr())
 	require.NoError(t, n.Kill())
-	_, err := n.StderrWaits()
+	_, err = n.StderrWaits()
 	require.ErrorIs(t, err, lab.ErrDown)
 	before = c.log(n)
 	require.NoError(t, n.Start())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
 )
@@ -34,14 +35,24 @@ func (n *Node) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Kill ends the process with SIGKILL, paused or not, and waits until it is gone.
+// Kill ends the process with SIGKILL, paused or not, and waits until it is gone. A
+// process that waits for a disk which does not answer stays until it does: that is
+// an error after endWithin.
 func (n *Node) Kill() error {
 	r, err := n.signal(syscall.SIGKILL)
 	if err != nil {
 		return err
 	}
-	<-r.ended
-	return nil
+	return n.await(r)
+}
+
+func (n *Node) await(r *run) error {
+	select {
+	case <-r.ended:
+		return nil
+	case <-time.After(endWithin):
+		return fmt.Errorf("%s: process %d was killed and is still there after %v: does its disk answer?", n.id, r.command.Process.Pid, endWithin)
+	}
 }
 
 // Pause stops the process's threads with SIGSTOP, and waits until they stand still.

@@ -34,13 +34,17 @@ func (i *Interface) check() error {
 	return nil
 }
 
+// queue is how many frames wait for whoever reads the device's file: enough for a
+// program that does not get a processor for a while.
+const queue = 4096
+
 // script is what `ip -batch` shall do once the device is there.
 func (i *Interface) script() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "link set dev lo up\n")
 	fmt.Fprintf(&s, "link set dev %s address %s\n", i.Name, net.HardwareAddr(i.MAC[:]))
 	fmt.Fprintf(&s, "addr add %s dev %s\n", i.Address, i.Name)
-	fmt.Fprintf(&s, "link set dev %s up\n", i.Name)
+	fmt.Fprintf(&s, "link set dev %s txqueuelen %d up\n", i.Name, queue)
 	for _, n := range i.Neighbours {
 		fmt.Fprintf(&s, "neigh replace %s lladdr %s dev %s nud permanent\n", n.Address, net.HardwareAddr(n.MAC[:]), i.Name)
 	}

@@ -37,6 +37,7 @@ func (t *Thread) run(name string, entered chan<- error) {
 		return
 	}
 	entered <- nil
+	defer t.Close()
 	for {
 		select {
 		case f := <-t.work:
@@ -52,7 +53,11 @@ func (t *Thread) run(name string, entered chan<- error) {
 func (t *Thread) Do(f func() error) error {
 	done := make(chan error, 1)
 	select {
-	case t.work <- func() { done <- f() }:
+	case t.work <- func() {
+		err := errors.New("what ran on the thread in the namespace did not return")
+		defer func() { done <- err }() // even if it ended the goroutine, as tests that fail do
+		err = f()
+	}:
 		return <-done
 	case <-t.closed:
 		return errors.New("the thread in the namespace is closed")

@@ -157,6 +157,16 @@ func TestDelay(t *testing.T) {
 			most = max(most, took)
 		}
 		require.Greater(t, most, 100*time.Millisecond, "there is jitter")
+
+		long, err := s.Impose(wire.Rules{{From: "a", To: "b"}: {Delay: 30 * time.Second}})
+		require.NoError(t, err)
+		a.send(b.mac, 200, 60)
+		synctest.Wait()
+		long.Lift()
+		a.send(b.mac, 201, 60)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.EqualValues(t, 201, b.numbers()[200], "other rules, another queue")
 	})
 }
 
