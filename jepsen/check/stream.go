@@ -44,7 +44,7 @@ func (c Stream) Check(_ context.Context, e *Evidence) Verdict {
 	for i := range e.Seen {
 		seen := &e.Seen[i]
 		if s := streams[seen.Stream]; s != nil {
-			s.record(t, log, seen)
+			s.record(t, log, named(seen))
 		} else {
 			t.find(seen.At, nil, "%s: nobody asked for it", seen.Stream)
 		}
@@ -134,6 +134,16 @@ func (s *streamSeen) connection(t *tally, op *history.Op, in model.WatchIn) {
 	if info, known := api.Lookup(op.Code); known && !info.Retry && op.Code != api.CodeInternal {
 		t.find(op.Returned, []uint64{op.ID}, "%s: what it asks for makes no sense to %s: %s %s", s.name, op.Node, op.Code, op.Error)
 	}
+}
+
+// named says who gave a record; whoever uses the client does not know.
+func named(seen *history.Seen) *history.Seen {
+	if seen.Node != "" {
+		return seen
+	}
+	by := *seen
+	by.Node = "a node"
+	return &by
 }
 
 func (s *streamSeen) record(t *tally, log *finalLog, seen *history.Seen) {

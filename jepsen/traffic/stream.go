@@ -16,12 +16,12 @@ import (
 
 // longestWatch is how long a connection of a watcher lasts at most, before it is cut
 // off and goes on at another node.
-const longestWatch = 2 * time.Second
+const longestWatch = 1200 * time.Millisecond
 
 // Streams watches the log: each worker is one watcher, who is cut off at random and
 // goes on, after the last record seen, at a random node. Two of three see all
-// records, one some kinds only; every other one reads the bare stream, the others
-// use the client, which also goes on by itself.
+// records, one some kinds only. Every other one reads the bare stream; the others use
+// the client, whose answers are cut off, so that it goes on by itself.
 type Streams struct {
 	mu       sync.Mutex // guards watchers
 	watchers map[int]*watcher
@@ -32,9 +32,9 @@ type Streams struct {
 type watcher struct {
 	name        string
 	kinds       []string
-	bare        bool
-	from        uint64 // the next record that is wanted; 0 before the first
-	last        uint64 // the last that was seen
+	client      *client.Client // nil: the bare stream
+	from        uint64         // the next record that is wanted; 0 before the first
+	last        uint64         // the last that was seen
 	connections int
 }
 
@@ -47,12 +47,19 @@ func (s *Streams) Setup(context.Context, *Env) error {
 	return nil
 }
 
-func (s *Streams) watcher(number int) *watcher {
+func (s *Streams) watcher(e *Env, number int) *watcher {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.watchers[number]
 	if at == nil {
-		at = &watcher{name: fmt.Sprintf("stream-%d", number), bare: number%2 == 0, from: 1}
+		at = &watcher{name: fmt.Sprintf("stream-%d", number), from: 1}
+		if number%2 == 1 {
+			c, err := newCutClient(e.Nodes, e.Seed+uint64(number))
+			if err != nil {
+				panic("traffic: the nodes' addresses are no addresses: " + err.Error())
+			}
+			at.client = c
+		}
 		if number%3 == 2 {
 			at.kinds = []string{"MEMORY_ACCESS", "LIFECYCLE", "TREE_HEAD", "CALL_DISPATCHED"}
 			at.from = 0
@@ -64,8 +71,11 @@ func (s *Streams) watcher(number int) *watcher {
 
 // Work implements Workload: one connection.
 func (s *Streams) Work(ctx context.Context, w *Worker) {
-	at := s.watcher(w.Number)
-	node := w.Nodes[w.Dice.IntN(len(w.Nodes))]
+	at := s.watcher(w.Env, w.Number)
+	var node Node // whoever the client finds
+	if at.client == nil {
+		node = w.Nodes[w.Dice.IntN(len(w.Nodes))]
+	}
 	last := longestWatch/20 + time.Duration(w.Dice.Int64N(int64(longestWatch)))
 	ctx, cancel := context.WithTimeout(ctx, last)
 	defer cancel()
@@ -78,7 +88,7 @@ func (s *Streams) Work(ctx context.Context, w *Worker) {
 // next begins a connection.
 func (at *watcher) next(node Node) model.WatchIn {
 	at.connections++
-	return model.WatchIn{Node: node.ID, Connection: at.connections, From: at.from, Kinds: at.kinds, Client: !at.bare}
+	return model.WatchIn{Node: node.ID, Connection: at.connections, From: at.from, Kinds: at.kinds, Client: at.client != nil}
 }
 
 // settle says how a connection ended, and moves on where the log was archived.
@@ -112,10 +122,10 @@ func (s *Streams) follow(ctx context.Context, w *Worker, node Node, at *watcher,
 		return target == nil || at.last < *target
 	}
 	query := api.WatchQuery{From: at.from, Kinds: at.kinds}
-	if at.bare {
-		return s.wire.watch(ctx, node.URL, query, w.Dice.IntN(2) == 0, take)
+	if at.client == nil {
+		return s.wire.watch(ctx, node.URL, query, w.Dice.IntN(4) != 0, take)
 	}
-	for r, err := range w.Client.Watch(ctx, query, client.Node(node.URL)) {
+	for r, err := range at.client.Watch(ctx, query) {
 		if err != nil {
 			return err
 		}
@@ -139,6 +149,9 @@ func (s *Streams) Finish(ctx context.Context, e *Env) error {
 	}
 	w := e.worker(Load{Workload: s, Workers: 1}, 0)
 	for number, at := range s.watchers {
+		if at.client != nil {
+			defer at.client.Close()
+		}
 		target := end
 		if len(at.kinds) > 0 {
 			if target, err = lastOf(ctx, e, at, end); err != nil {

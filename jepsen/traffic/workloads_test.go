@@ -1,12 +1,15 @@
 package traffic_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/jepsen/check"
+	"github.com/omnikernel/omnikernel/jepsen/history"
+	"github.com/omnikernel/omnikernel/jepsen/model"
 	"github.com/omnikernel/omnikernel/jepsen/traffic"
 	"github.com/omnikernel/omnikernel/jepsen/traffic/traffictest"
 )
@@ -71,4 +74,49 @@ func TestWorkloads(t *testing.T) {
 	valid(t, check.Effects{}.Check(t.Context(), e))
 	valid(t, check.Harness{}.Check(t.Context(), e))
 	valid(t, check.Replicas{}.Check(t.Context(), e))
+	spoilt(t, e)
+}
+
+// spoilt takes what was recorded, and makes one answer of it wrong at a time: each
+// time the checker has to say so.
+func spoilt(t *testing.T, e *check.Evidence) {
+	t.Helper()
+	last := func(workload, name string) *history.Op {
+		for i := len(e.Ops) - 1; i >= 0; i-- {
+			if op := &e.Ops[i]; op.Workload == workload && op.Name == name && op.Outcome == history.Ok && op.Index > 100 {
+				return op
+			}
+		}
+		t.Fatalf("there is no %s of %s", name, workload)
+		return nil
+	}
+	invalid := func(c check.Checker, what string) {
+		t.Helper()
+		v := c.Check(t.Context(), e)
+		require.Equal(t, check.Invalid, v.Word, what)
+		require.NotEmpty(t, v.Findings)
+	}
+	for _, name := range []string{model.Read, model.Write, model.Swap} {
+		op := last(model.Register, name)
+		kept := op.Out
+		op.Out = json.RawMessage(`{"value":1,"version":2}`)
+		invalid(check.Register{}, name)
+		op.Out = kept
+	}
+	op := last(model.Register, model.Write)
+	op.Sent.Body = json.RawMessage(`{"namespace":"register"}`)
+	invalid(check.Effects{}, "a command that was not sent like that")
+	op = last(model.Reads, model.Read)
+	kept := op.Out
+	op.Out = json.RawMessage(`{"lag_ms":0}`)
+	invalid(check.Reads{}, "not found any more")
+	op.Out, op.Index = kept, 3
+	invalid(check.Reads{}, "the past")
+	at := len(e.Seen) / 2
+	e.Seen[at].Sum = "0"
+	invalid(check.Stream{}, "another record")
+	e.Log[len(e.Log)/2].Term += 3
+	invalid(check.Replicas{}, "another log")
+	e.Ends[0].Digest = "0"
+	invalid(check.Replicas{}, "another digest")
 }
