@@ -45,6 +45,10 @@ type Config struct {
 	HistoryRate uint64
 	HistoryMax  uint64
 
+	// BackupRate bounds, in bytes a second, how fast backups are read while commands
+	// are under way, all that are being made together; default DefaultBackupRate.
+	BackupRate uint64
+
 	// Backups makes backups by the clock; nil: none.
 	Backups *BackupConfig
 
@@ -64,9 +68,6 @@ type BackupConfig struct {
 	Dir   string
 	Every time.Duration
 	Keep  int
-	// Rate bounds, in bytes a second, how fast a backup is read and written while
-	// commands are under way; default DefaultBackupRate.
-	Rate uint64
 }
 
 // Times and bounds of a node's own work.
@@ -78,7 +79,7 @@ const (
 	// DefaultHistoryRate leaves commands most of their throughput, in bytes a second.
 	DefaultHistoryRate = 32 << 20
 
-	// DefaultBackupRate leaves commands the disks, in bytes a second.
+	// DefaultBackupRate leaves commands the disks and the processors, in bytes a second.
 	DefaultBackupRate = 32 << 20
 
 	pulseEvery       = 10 * time.Millisecond // at most one Pulse per this (mechanics: "Work, not ticks")

@@ -34,8 +34,10 @@ type Node struct {
 
 	backfill *backfill
 	keeper   *backups.Keeper // nil: no backups by the clock
-	jobs     sync.WaitGroup  // what goes on beside Raft, until quit
-	quit     context.CancelFunc
+
+	backupPace *sharedPace
+	jobs       sync.WaitGroup // what goes on beside Raft, until quit
+	quit       context.CancelFunc
 
 	toArchive chan struct{} // one place: a snapshot is wanted (archive.go)
 	joined    chan struct{} // closed when group is set: the first term may begin before
@@ -110,6 +112,7 @@ func (n *Node) open() (err error) {
 		ClusterID: c.ClusterID, KernelID: c.KernelID, Log: n.log, Evaluators: c.Evaluators, Guard: n.guard,
 		Fatal: n.die, Requested: n.runner.requested, Published: n.published, Archived: n.archived, Logger: n.logger.Named("fsm"),
 	})
+	n.paceBackups()
 	if c.Backups != nil {
 		if n.keeper, err = n.openKeeper(c.Backups); err != nil {
 			return err

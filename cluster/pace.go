@@ -50,6 +50,24 @@ func (p *pace) take(ctx context.Context, bytes int) bool {
 	return false
 }
 
+// sharedPace is one pace for several who take at the same time.
+type sharedPace struct {
+	pace
+	turn chan struct{} // holds one while somebody takes
+}
+
+func newSharedPace(p pace) *sharedPace { return &sharedPace{pace: p, turn: make(chan struct{}, 1)} }
+
+func (p *sharedPace) take(ctx context.Context, bytes int) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case p.turn <- struct{}{}:
+	}
+	defer func() { <-p.turn }()
+	return p.pace.take(ctx, bytes)
+}
+
 // loadMeter tells whether commands are under way, from what it sees whenever it
 // is asked.
 type loadMeter struct {

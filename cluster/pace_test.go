@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -72,6 +73,30 @@ func TestLoadMeter(t *testing.T) {
 			last, commit = last+1, commit+1
 			time.Sleep(loadLasts / 2)
 			require.True(t, m.working(), "they come steadily")
+		}
+	})
+}
+
+// Several who take share one rate.
+func TestSharedPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newSharedPace(pace{beside: 8 * mib, working: func() bool { return true }})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		var taking sync.WaitGroup
+		var taken [3]int
+		for i := range taken {
+			taking.Go(func() {
+				for p.take(ctx, 64<<10) {
+					taken[i] += 64 << 10
+					time.Sleep(time.Millisecond)
+				}
+			})
+		}
+		taking.Wait()
+		require.InEpsilon(t, 80*mib, taken[0]+taken[1]+taken[2], 0.03)
+		for _, one := range taken {
+			require.Greater(t, one, 20*mib, "nobody is left out")
 		}
 	})
 }

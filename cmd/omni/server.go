@@ -95,7 +95,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.StringVar(&f.backupDir, "backup-dir", "", "where the node puts backups by itself; nowhere when empty")
 	flags.DurationVar(&f.backupEvery, "backup-every", time.Hour, "how often, if anything happened")
 	flags.IntVar(&f.backupKeep, "backup-keep", 24, "how many of its own stay there; the oldest make room")
-	flags.Uint32Var(&f.backupRate, "backup-rate", cluster.DefaultBackupRate>>20, "MiB a second of a backup that are read and written while commands are under way")
+	flags.Uint32Var(&f.backupRate, "backup-rate", cluster.DefaultBackupRate>>20, "MiB a second of backups that are read while commands are under way, those by the clock and those that are asked for")
 	flags.StringVar(&f.archiveDir, "archive-dir", "", "where the full files of archived log segments go; beside the log when empty")
 	flags.Uint64Var(&f.archiveMax, "archive-max", 0, "MiB of the archive that are kept, the oldest files going first; 0 keeps all")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
@@ -218,7 +218,7 @@ func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, lo
 		Raft:   consensus.Limits{SnapshotBytes: f.snapshotBytes, TrailingLogs: f.trailingLogs},
 		Stream: streams.Layer(), Calls: streams.Peers(), History: streams.History(),
 		HistoryRate: uint64(f.historyRate) << 20, HistoryMax: uint64(f.historyMax) << 20, Tools: registry,
-		ArchiveDir: f.archiveDir, ArchiveBytes: f.archiveMax << 20,
+		ArchiveDir: f.archiveDir, ArchiveBytes: f.archiveMax << 20, BackupRate: uint64(f.backupRate) << 20,
 		Evaluators: f.evaluators, Limits: limits, Logger: logger, Wall: wallClock(f.node),
 		Fatal: func(err error) {
 			select {
@@ -231,7 +231,7 @@ func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, lo
 		c.Crash = streams
 	}
 	if f.backupDir != "" {
-		c.Backups = &cluster.BackupConfig{Dir: f.backupDir, Every: f.backupEvery, Keep: f.backupKeep, Rate: uint64(f.backupRate) << 20}
+		c.Backups = &cluster.BackupConfig{Dir: f.backupDir, Every: f.backupEvery, Keep: f.backupKeep}
 	}
 	return c, nil
 }
