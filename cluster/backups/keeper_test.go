@@ -28,11 +28,13 @@ import (
 // blocks are a log in memory.
 type blocks [][]byte
 
-func (b blocks) ReadFrom(_ uint64, visit segment.Visit) (next uint64, err error) {
+func (b blocks) Whole(uint64) error { return nil }
+
+func (b blocks) Walk(_ uint64, visit func(*segment.Item) bool) (next uint64, err error) {
 	var position uint64
 	for _, raw := range b {
 		block, err := logging.Decode(raw)
-		if err != nil || !visit(position, &block) {
+		if err != nil || !visit(&segment.Item{Position: position, FirstSeq: block.FirstSeq, Block: block}) {
 			return next, err
 		}
 		position += uint64(len(raw))

@@ -24,6 +24,7 @@ type node struct {
 	sink     raft.SnapshotSink
 	snapshot *snapshot.Writer
 	log      *segment.Store
+	imported *segment.Import // in its place, where the log has stubs
 }
 
 // begin claims the directory for the restore.
@@ -43,6 +44,9 @@ func (n *node) open(p *Plan, h *backup.Header) (err error) {
 	}
 	if n.sink, err = consensus.SeedSnapshot(raftDir, h.Index, h.Term, p.members()); err != nil {
 		return fmt.Errorf("restore: %w", err)
+	}
+	if h.FullFrom > 0 {
+		return nil // its files are made when the state has told where they end
 	}
 	n.log, err = segment.Open(datadir.LogDir(n.target.Dir, h.KernelID), segment.Options{
 		Owner: segment.Owner(p.ClusterID, h.KernelID), Logger: p.Logger,
@@ -82,14 +86,31 @@ func (n *node) section(h snapshot.Header, one kernel.Section) (err error) {
 	return nil
 }
 
-// finish makes everything durable; the directory belongs to its node then.
-func (n *node) finish(ctx context.Context, p *Plan, end *logging.Tables) error {
+// importLog begins a log that has stubs in it.
+func (n *node) importLog(p *Plan, h *backup.Header, t *logging.Tables) (err error) {
+	n.imported, err = segment.NewImport(datadir.LogDir(n.target.Dir, h.KernelID), segment.Owner(p.ClusterID, h.KernelID), t)
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}
+
+// endLog makes the log durable.
+func (n *node) endLog(ctx context.Context, end *logging.Tables) error {
+	if n.imported != nil {
+		return n.imported.Finish()
+	}
 	if err := n.log.Sync(ctx, end.Position); err != nil {
-		return fmt.Errorf("restore: execution log: %w", err)
+		return err
 	}
 	log := n.log
 	n.log = nil
-	if err := log.Close(); err != nil {
+	return log.Close()
+}
+
+// finish makes everything durable; the directory belongs to its node then.
+func (n *node) finish(ctx context.Context, p *Plan, end *logging.Tables) error {
+	if err := n.endLog(ctx, end); err != nil {
 		return fmt.Errorf("restore: execution log: %w", err)
 	}
 	if err := n.snapshot.Finish(); err != nil {
@@ -112,6 +133,9 @@ func (n *node) undo() error {
 	}
 	if n.log != nil {
 		errs = append(errs, n.log.Close())
+	}
+	if n.imported != nil {
+		errs = append(errs, n.imported.Abort())
 	}
 	return errors.Join(append(errs, datadir.Undo(n.target.Dir, n.made))...)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/datadir"
 	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/kernel"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/state"
 )
 
@@ -67,6 +68,7 @@ type restoring struct {
 	nodes  []*node
 	made   bool         // the plan's directory was not there
 	folded *state.State // what the log leads to
+	end    *logging.Tables
 }
 
 func (w *restoring) run() error {
@@ -82,7 +84,11 @@ func (w *restoring) run() error {
 			return err
 		}
 	}
-	for _, step := range []func() error{w.state, w.log, w.finish} {
+	log := w.log
+	if w.header.FullFrom > 0 {
+		log = w.partialLog
+	}
+	for _, step := range []func() error{w.state, log, w.finish} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -102,12 +108,18 @@ func (w *restoring) undo() error {
 }
 
 // state writes the sections under the new cluster's header. What is in them is not
-// looked at: the log will say what it must be.
+// looked at: the log will say what it must be. Where it cannot, since blocks are
+// missing in it, each section must be one at least.
 func (w *restoring) state() error {
-	sections := uint64(0)
+	sections, restorer := uint64(0), kernel.NewRestorer()
 	return w.from.State(func(one kernel.Section) error {
 		sections++
 		w.progress(backup.PartState, sections, 0)
+		if w.header.FullFrom > 0 {
+			if err := restorer.Add(one); err != nil {
+				return fmt.Errorf("restore: the state: %w", err)
+			}
+		}
 		h := w.from.Snapshot()
 		h.ClusterID = w.plan.ClusterID
 		for _, n := range w.nodes {
@@ -140,12 +152,43 @@ func (w *restoring) log() error {
 		}
 		w.progress(backup.PartLog, w.folded.Log.Position, w.header.LogBytes)
 	}
+	w.end = &w.folded.Log
 	return w.from.Leads(w.folded)
+}
+
+// partialLog writes blocks, and stubs where they are only in an archive. The state's
+// manifest says how they are cut, and the chain over all of them must be its own: the
+// log is the one that the state stands on, but cannot be folded to see that it leads
+// there.
+func (w *restoring) partialLog() error {
+	tables := w.from.Tables()
+	w.end = &tables
+	for _, n := range w.nodes {
+		if err := n.importLog(w.plan, &w.header, &tables); err != nil {
+			return err
+		}
+	}
+	for {
+		raw, err := w.from.Block()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		at := w.from.Point()
+		for _, n := range w.nodes {
+			if err := n.imported.Add(raw, at); err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+		}
+		w.progress(backup.PartLog, at.Position, w.header.LogBytes)
+	}
 }
 
 func (w *restoring) finish() error {
 	for _, n := range w.nodes {
-		if err := n.finish(w.ctx, w.plan, &w.folded.Log); err != nil {
+		if err := n.finish(w.ctx, w.plan, w.end); err != nil {
 			return err
 		}
 	}

@@ -55,11 +55,14 @@ func aboutBackup(err error) error {
 	var broken *backup.Broken
 	var newer *backup.NewerError
 	var plan *restore.PlanError
+	var partial *backup.PartialError
 	switch {
 	case errors.As(err, &broken):
 		return tell.NotHeld("%v", err)
 	case errors.As(err, &newer):
 		return tell.NotHeld("%v", newer)
+	case errors.As(err, &partial):
+		return tell.Refused("make one on a node with the archive: omni backup create --node ID", "%v", partial)
 	case errors.As(err, &plan):
 		return tell.Usage("omni backup restore --help", "%v", plan)
 	case errors.Is(err, datadir.ErrNotEmpty):

@@ -30,6 +30,9 @@ acknowledged before is in it, unless --consistency stale takes what a node has: 
 backup can be had from a cluster without a majority, too. Without a FILE, or in a
 DIR, its name says when and of what it was made; - is stdout.
 
+A node that does not have its archive gives the digests of what was archived, and the
+backup says from which busSeq on it is whole; --node asks one that has it.
+
 It is checked while it is written, and gets its name when it is whole and on disk.`,
 		Example: `  omni backup create
   omni backup create /backups/before-upgrade.omniback --node n3

@@ -46,7 +46,8 @@ func newBackupVerify(a *app) *cobra.Command {
 		Long: `Reads all of it and checks every checksum, the chain of the log from its beginning to
 where the state stands, the state's digest, and that this program can go on from that
 state; - is stdin. With --deep the log is folded, too, record by record: the state that
-comes of it must be the one in the backup. What is wrong is named by its offset.`,
+comes of it must be the one in the backup: not of one that was made without the node's
+archive, which has only digests of some blocks. What is wrong is named by its offset.`,
 		Example: `  omni backup verify omni.omniback
   omni backup verify --deep omni.omniback`,
 		Args: exactly("FILE"),

@@ -39,7 +39,8 @@ down what was restored, and the log goes on from there. Agents go on where the b
 has them, by today's clock: what was due meanwhile is due at once. Calls that were
 being made and must not be made twice end with OUTCOME_UNKNOWN.
 
-Everything is checked while it is written, as by omni backup verify --deep. A directory
+Everything is checked while it is written, as by omni backup verify --deep; without
+--deep where the backup has only digests of what was archived, and it says so. A directory
 that holds anything is refused; a restore that is cut short leaves nothing that starts.`,
 		Example: `  omni backup restore omni.omniback --dev --data-dir ~/restored && omni dev --data-dir ~/restored
   omni backup restore omni.omniback --cluster omni-2 --node n1 --data-dir /var/lib/omni \

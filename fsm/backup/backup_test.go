@@ -80,7 +80,13 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 // logOf is a log that answers as it is told.
 type logOf func(visit segment.Visit) (uint64, error)
 
-func (l logOf) ReadFrom(_ uint64, visit segment.Visit) (uint64, error) { return l(visit) }
+func (l logOf) Whole(uint64) error { return nil }
+
+func (l logOf) Walk(_ uint64, visit func(*segment.Item) bool) (uint64, error) {
+	return l(func(position uint64, b *logging.Block) bool {
+		return visit(&segment.Item{Position: position, FirstSeq: b.FirstSeq, Block: *b})
+	})
+}
 
 // What cannot be backed up is told, and what was written by then is no backup.
 func TestWhatCannotBeBackedUp(t *testing.T) {

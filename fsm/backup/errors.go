@@ -45,3 +45,14 @@ func (e *NewerError) Error() string {
 	}
 	return fmt.Sprintf("backup: made by %s: it has %s %d, this program knows up to %d: use a newer omni", by, e.What, e.Version, e.Known)
 }
+
+// PartialError says that something needs every block of the log, and the backup has
+// stubs in the places of some.
+type PartialError struct {
+	FullFrom uint64 // busSeq from which on all are there
+}
+
+// Error implements error.
+func (e *PartialError) Error() string {
+	return fmt.Sprintf("backup: before busSeq %d it has only the digests of what was archived, and this takes all of the log: use a backup made where the archive was", e.FullFrom)
+}

@@ -36,7 +36,7 @@ func keep(h *kerneltest.History, store *segment.Store, tables *logging.Tables) {
 		b, err := logging.Decode(raw)
 		require.NoError(h.T, err)
 		if b.Index > tables.LastIndex {
-			tables.Advance(raw, b.Chain(), h.State().Config.SegmentBytes)
+			tables.Advance(raw, b.Digest(), h.State().Config.SegmentBytes)
 			require.NoError(h.T, store.Append(raw, tables))
 		}
 	}

@@ -28,10 +28,11 @@ import (
 //	header   1  Header as JSON
 //	state    2  the next piece of a snapshot (package fsm/snapshot), up to 256 KiB
 //	log      3  whole blocks, back to back as they lie in the log: 256 KiB or more,
-//	            and one block at least
-//	trailer  4  u64 each: bytes of the state, its sections, blocks of the log,
-//	            bytes of the blocks, records; then the SHA-256 of every byte of the
-//	            file before this frame
+//	            and one block at least; before FullFrom, stubs in the places of blocks
+//	            that were archived
+//	trailer  4  u64 each: bytes of the state, its sections, blocks of the log, stubs
+//	            included, bytes of the blocks, records, stubs; then the SHA-256 of
+//	            every byte of the file before this frame
 const (
 	magic  = "OMNIBACK"
 	format = 0 // no promise of compatibility before the first release
@@ -41,7 +42,7 @@ const (
 	sumBytes     = 4
 	maxHeader    = 64 << 10
 	pieceBytes   = 256 << 10
-	trailerBytes = 5*8 + 32
+	trailerBytes = 6*8 + 32
 	maxLogFrame  = pieceBytes + logging.MaxBlockBytes
 )
 
@@ -97,18 +98,21 @@ func (p Part) longest() int {
 
 // Header says whose state and log a backup holds, and up to where.
 type Header struct {
-	ClusterID     string    `json:"cluster_id"`
-	KernelID      string    `json:"kernel_id"`
-	KernelVersion uint32    `json:"kernel_version"`
-	Index         uint64    `json:"index"` // Raft index of the last event in it
-	Term          uint64    `json:"term"`
-	ClockMillis   int64     `json:"clock_ms"`  // kernel clock
-	BusSeq        uint64    `json:"bus_seq"`   // of the last record in it
-	LogBytes      uint64    `json:"log_bytes"` // of the log's blocks
-	Chain         string    `json:"chain"`     // hex, after the last block
-	MadeAt        time.Time `json:"made_at"`   // by the clock of the node that made it
-	Node          string    `json:"node"`
-	Binary        string    `json:"binary"` // version of the program that made it
+	ClusterID     string `json:"cluster_id"`
+	KernelID      string `json:"kernel_id"`
+	KernelVersion uint32 `json:"kernel_version"`
+	Index         uint64 `json:"index"` // Raft index of the last event in it
+	Term          uint64 `json:"term"`
+	ClockMillis   int64  `json:"clock_ms"`  // kernel clock
+	BusSeq        uint64 `json:"bus_seq"`   // of the last record in it
+	LogBytes      uint64 `json:"log_bytes"` // of the log's blocks
+	Chain         string `json:"chain"`     // hex, after the last block
+	// FullFrom is the busSeq from which on every block is in it; 0: from the beginning.
+	// Below, stubs stand for blocks whose archive was not on the node.
+	FullFrom uint64    `json:"full_from,omitempty"`
+	MadeAt   time.Time `json:"made_at"` // by the clock of the node that made it
+	Node     string    `json:"node"`
+	Binary   string    `json:"binary"` // version of the program that made it
 }
 
 // headerOf describes a booted state.
@@ -128,19 +132,21 @@ type Summary struct {
 	StateDigest string `json:"state_digest"` // hex
 	Blocks      uint64 `json:"blocks"`
 	Records     uint64 `json:"records"`
-	Bytes       int64  `json:"bytes"`  // of the whole backup
-	SHA256      string `json:"sha256"` // hex, of everything before the trailer
+	Stubs       uint64 `json:"stubs,omitempty"` // of the blocks: only their digests are here
+	Bytes       int64  `json:"bytes"`           // of the whole backup
+	SHA256      string `json:"sha256"`          // hex, of everything before the trailer
 }
 
 // trailer is the body of the last frame.
 type trailer struct {
 	stateBytes, sections      uint64
 	blocks, logBytes, records uint64
+	stubs                     uint64
 	sum                       [32]byte
 }
 
 func (t *trailer) append(dst []byte) []byte {
-	for _, n := range [...]uint64{t.stateBytes, t.sections, t.blocks, t.logBytes, t.records} {
+	for _, n := range [...]uint64{t.stateBytes, t.sections, t.blocks, t.logBytes, t.records, t.stubs} {
 		dst = binary.LittleEndian.AppendUint64(dst, n)
 	}
 	return append(dst, t.sum[:]...)
@@ -150,10 +156,10 @@ func parseTrailer(b []byte) (t trailer, ok bool) {
 	if len(b) != trailerBytes {
 		return t, false
 	}
-	for i, n := range [...]*uint64{&t.stateBytes, &t.sections, &t.blocks, &t.logBytes, &t.records} {
+	for i, n := range [...]*uint64{&t.stateBytes, &t.sections, &t.blocks, &t.logBytes, &t.records, &t.stubs} {
 		*n = binary.LittleEndian.Uint64(b[8*i:])
 	}
-	t.sum = [32]byte(b[5*8:])
+	t.sum = [32]byte(b[6*8:])
 	return t, true
 }
 

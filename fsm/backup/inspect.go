@@ -36,7 +36,8 @@ func Inspect(ctx context.Context, file io.ReadSeeker, size int64, lookup flows.L
 		return Report{}, &Broken{Offset: size - trailerFrame, Part: PartTrailer, What: "the trailer counts something else"}
 	}
 	found.Summary = r.sum
-	found.Blocks, found.Records, found.Bytes, found.SHA256 = t.blocks, t.records, size, hex.EncodeToString(t.sum[:])
+	found.Blocks, found.Records, found.Stubs = t.blocks, t.records, t.stubs
+	found.Bytes, found.SHA256 = size, hex.EncodeToString(t.sum[:])
 	return found, nil
 }
 

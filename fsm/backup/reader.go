@@ -114,8 +114,8 @@ func (r *Reader) agree() error {
 	return nil
 }
 
-// Block gives the next block of the log, once State has returned; it is valid until
-// the call after. It answers io.EOF when the trailer has been read and everything
+// Block gives the next block of the log, or the stub that stands for it (StubIn), once
+// State has returned; it is valid until the call after. It answers io.EOF when the trailer has been read and everything
 // agrees.
 func (r *Reader) Block() ([]byte, error) {
 	if r.done != nil {
@@ -139,18 +139,50 @@ func (r *Reader) block() ([]byte, error) {
 		}
 		r.rest = r.frames.body
 	}
-	length, err := logging.BlockLen(r.rest)
+	length, stub, err := logging.ItemLen(r.rest)
 	if err != nil || uint64(length) > uint64(len(r.rest)) {
 		return nil, r.brokenBlock("no whole block", err)
 	}
 	raw := r.rest[:length:length]
-	if err := r.verifier.Feed(raw); err != nil {
+	if stub {
+		err = r.stub(raw)
+	} else {
+		err = r.verifier.Feed(raw)
+	}
+	if err != nil {
 		return nil, r.brokenBlock("the block does not continue the log", err)
 	}
 	r.rest = r.rest[length:]
 	r.sum.Blocks++
 	return raw, nil
 }
+
+var errFullFrom = errors.New("a stub stands where the header says that blocks do")
+
+// stub takes one for the next block.
+func (r *Reader) stub(raw []byte) error {
+	s, err := logging.DecodeStub(raw)
+	switch {
+	case err != nil:
+		return err
+	case r.verifier.Point().NextSeq >= r.header.FullFrom:
+		return errFullFrom
+	}
+	r.sum.Stubs++
+	return r.verifier.FeedStub(&s)
+}
+
+// StubIn tells whether what Block gave is the stub of a block.
+func StubIn(raw []byte) (stub logging.Stub, ok bool) {
+	if len(raw) != logging.StubBytes {
+		return stub, false
+	}
+	stub, err := logging.DecodeStub(raw)
+	return stub, err == nil
+}
+
+// Point is where the log stands after what Block gave last.
+func (r *Reader) Point() logging.Point { return r.verifier.Point() }
 
 // brokenBlock names the offset of the block at the beginning of rest.
 func (r *Reader) brokenBlock(what string, err error) error {
@@ -169,7 +201,7 @@ func (r *Reader) trailer() error {
 	r.sum.Records = r.tables.NextSeq - 1
 	want := trailer{
 		stateBytes: r.sum.StateBytes, sections: r.sum.Sections,
-		blocks: r.sum.Blocks, logBytes: r.header.LogBytes, records: r.sum.Records,
+		blocks: r.sum.Blocks, logBytes: r.header.LogBytes, records: r.sum.Records, stubs: r.sum.Stubs,
 		sum: [32]byte(r.frames.sum.Sum(nil)),
 	}
 	switch {

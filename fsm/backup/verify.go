@@ -40,11 +40,15 @@ type Report struct {
 // Verify reads one backup to its end and checks everything: each frame, the chain
 // of the log from its genesis to where the state stands, the state's digest, and
 // that this program reads that state, to the same digest. With Deep the log folded
-// by itself must give that state, too. It builds the state in memory, or two.
+// by itself must give that state, too; of one with stubs that is a *PartialError. It
+// builds the state in memory, or two.
 func Verify(ctx context.Context, from io.Reader, o Options) (Report, error) {
 	r, err := NewReader(&interruptible{ctx, from})
 	if err != nil {
 		return Report{}, err
+	}
+	if o.Deep && r.header.FullFrom > 0 {
+		return Report{}, &PartialError{FullFrom: r.header.FullFrom}
 	}
 	b, fold := builder{restorer: kernel.NewRestorer()}, func([]byte) error { return nil }
 	var folded *state.State

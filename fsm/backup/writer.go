@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -25,13 +26,17 @@ type Source struct {
 	MadeAt time.Time
 }
 
-// Log gives the blocks of an execution log; *segment.Store is one.
+// Log gives an execution log; *segment.Store is one.
 type Log interface {
-	ReadFrom(seq uint64, visit segment.Visit) (next uint64, err error)
+	// Whole is *segment.CompactedError where blocks from seq on were archived and are
+	// not here, with the busSeq from which on everything is.
+	Whole(seq uint64) error
+	Walk(seq uint64, visit func(*segment.Item) (more bool)) (next uint64, err error)
 }
 
 // Write writes a backup. It reads the log while it writes, at the pace at which to
-// takes the bytes, and holds nothing up. The error is ErrNotBooted, the log's
+// takes the bytes, and holds nothing up. Where blocks were archived, and their archive
+// is not here, it writes their stubs, and says up to where. The error is ErrNotBooted, the log's
 // (*segment.HistoryBehindError: this node does not hold the log from its
 // beginning), to's, or the context's; what was written by then is no backup.
 func Write(ctx context.Context, to io.Writer, s Source) (Summary, error) {
@@ -45,6 +50,12 @@ func Write(ctx context.Context, to io.Writer, s Source) (Summary, error) {
 	w := writing{ctx: ctx, source: s, frames: frames}
 	w.sum.Header = headerOf(s.State)
 	w.sum.Node, w.sum.Binary, w.sum.MadeAt = s.Node, s.Binary, s.MadeAt.UTC().Truncate(time.Second)
+	var archived *segment.CompactedError
+	if err := s.Log.Whole(1); errors.As(err, &archived) {
+		w.sum.FullFrom = archived.FirstSeq
+	} else if err != nil {
+		return Summary{}, err
+	}
 	for _, part := range []func() error{w.header, w.state, w.log, w.trailer} {
 		if err := part(); err != nil {
 			return Summary{}, err
@@ -105,16 +116,11 @@ func (w *writing) log() error {
 	end := w.source.State.Log.Point
 	verifier := logging.NewVerifier(logging.Genesis(w.sum.KernelID).Point)
 	var failed error
-	_, err := w.source.Log.ReadFrom(1, func(_ uint64, b *logging.Block) bool {
-		if b.FirstSeq >= end.NextSeq {
+	_, err := w.source.Log.Walk(1, func(i *segment.Item) bool {
+		if i.FirstSeq >= end.NextSeq {
 			return false
 		}
-		w.sum.Blocks++
-		failed = verifier.Feed(b.Raw)
-		if failed == nil {
-			failed = w.frames.whole(b.Raw)
-		}
-		if failed == nil {
+		if failed = w.item(verifier, i); failed == nil {
 			failed = w.ctx.Err()
 		}
 		return failed == nil
@@ -132,6 +138,25 @@ func (w *writing) log() error {
 	return nil
 }
 
+// item writes a block, or its stub.
+func (w *writing) item(verifier *logging.Verifier, i *segment.Item) error {
+	w.sum.Blocks++
+	if !i.Archived() {
+		if err := verifier.Feed(i.Block.Raw); err != nil {
+			return err
+		}
+		return w.frames.whole(i.Block.Raw)
+	}
+	if i.FirstSeq >= w.sum.FullFrom { // it was said to be here, and was taken away
+		return &segment.CompactedError{FirstSeq: i.LastSeq() + 1}
+	}
+	w.sum.Stubs++
+	if err := verifier.FeedStub(&i.Stub); err != nil {
+		return err
+	}
+	return w.frames.whole(i.Stub.AppendTo(nil))
+}
+
 // reaches tells whether a log that was verified ends where a state says.
 func reaches(at, end logging.Point) bool {
 	return at.NextSeq == end.NextSeq && at.Position == end.Position && at.Chain == end.Chain && at.LastIndex == end.LastIndex
@@ -143,7 +168,7 @@ func (w *writing) trailer() error {
 	}
 	t := trailer{
 		stateBytes: w.sum.StateBytes, sections: w.sum.Sections,
-		blocks: w.sum.Blocks, logBytes: w.sum.LogBytes, records: w.sum.Records,
+		blocks: w.sum.Blocks, logBytes: w.sum.LogBytes, records: w.sum.Records, stubs: w.sum.Stubs,
 		sum: [32]byte(w.frames.sum.Sum(nil)),
 	}
 	if err := w.frames.whole(t.append(nil)); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // backup serves GET …/backup: the state that the read's consistency gave, and the
-// whole log up to it. What goes wrong on the way leaves out the trailer, so that no
+// whole log up to it, with stubs of what is in an archive that is not here. What goes wrong on the way leaves out the trailer, so that no
 // reader takes it for whole.
 func (s *Server) backup(rt *route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -32,11 +32,6 @@ func (s *Server) backup(rt *route) http.HandlerFunc {
 			e = refused(api.CodeHistoryBehind, "", "this node does not hold the log below the position named in first (yet), and a backup has all of it",
 				"ask another node: omni backup create --node ID")
 			e.First = first
-		}
-		if e == nil {
-			if err := s.node.Log().Whole(1); err != nil {
-				e = s.logError(err) // a backup has all of the log
-			}
 		}
 		if e != nil {
 			s.fail(w, e)

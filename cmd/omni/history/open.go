@@ -84,6 +84,9 @@ func fromBackup(from io.Reader) (*blocks, error) {
 	if err != nil {
 		return nil, err
 	}
+	if from := r.Header().FullFrom; from > 0 {
+		return nil, &backup.PartialError{FullFrom: from}
+	}
 	if err := r.State(func(kernel.Section) error { return nil }); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ func BackupMade(p *tell.Page, file string, s backup.Summary) {
 	}
 	p.Line("%s: %s of cluster %s, kernel %s, as of index %d, from %s", what, size(uint64(s.Bytes)), s.ClusterID, s.KernelID, s.Index, s.Node)
 	p.Line("%s", p.Faint(fmt.Sprintf("%d records in %d blocks, state of %s, sha256 %s", s.Records, s.Blocks, size(s.StateBytes), s.SHA256)))
+	if s.FullFrom > 0 {
+		p.Line("%s", p.Warn(fmt.Sprintf("the node does not have its archive: the log is whole from busSeq %d on, before it the backup has only the digests of %d blocks", s.FullFrom, s.Stubs)))
+	}
 }
 
 // Backup shows what is in a backup, and how far it was checked.
@@ -61,7 +64,7 @@ func backupFields(p *tell.Page, s backup.Summary, c backup.Content) {
 		[2]string{"as of", fmt.Sprintf("index %d, term %d, kernel clock %s", s.Index, s.Term, when(s.ClockMillis))},
 		[2]string{"made", fmt.Sprintf("%s by %s, omni %s", s.MadeAt.Format(time.RFC3339), s.Node, s.Binary)},
 		[2]string{"size", fmt.Sprintf("%s: state %s, log %s", size(uint64(s.Bytes)), size(s.StateBytes), size(s.LogBytes))},
-		[2]string{"log", fmt.Sprintf("%d records in %d blocks", s.Records, s.Blocks)},
+		[2]string{"log", fmt.Sprintf("%d records in %d blocks", s.Records, s.Blocks) + archived(s)},
 		[2]string{"agents", agentsByState(c)},
 		[2]string{"memory", fmt.Sprintf("%d keys of agents, %d shared", c.MemoryKeys, c.SharedKeys)},
 		[2]string{"sessions", number(c.Sessions)},
@@ -71,6 +74,14 @@ func backupFields(p *tell.Page, s backup.Summary, c backup.Content) {
 		[2]string{"state", s.StateDigest},
 		[2]string{"sha256", s.SHA256},
 	)
+}
+
+// archived says what is only in an archive.
+func archived(s backup.Summary) string {
+	if s.FullFrom == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; whole from busSeq %d on, before it only the digests of %d blocks that were archived", s.FullFrom, s.Stubs)
 }
 
 func agentsByState(c backup.Content) string {
@@ -91,6 +102,9 @@ func Restored(p *tell.Page, r restore.Report, next []string) {
 	rows := make([][]string, 0, len(r.Nodes))
 	for _, node := range r.Nodes {
 		rows = append(rows, []string{node.Node, node.Dir})
+	}
+	if r.Backup.FullFrom > 0 {
+		p.Line("%s", p.Warn(fmt.Sprintf("the log is whole from busSeq %d on; that it leads to the state could not be checked, since blocks before it are in an archive", r.Backup.FullFrom)))
 	}
 	p.Line("")
 	p.Table([]string{"NODE", "DATA DIRECTORY"}, rows)
