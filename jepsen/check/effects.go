@@ -144,9 +144,11 @@ func (t *tally) counted(name [2]string, a *asked) {
 }
 
 // kernels is whether a refusal with this code and an index was recorded by the
-// kernel (api.Error.Recorded).
+// kernel (api.Error.Recorded). What another try may overcome comes from a node, with
+// the index that it had reached; but for a queue that is full.
 func kernels(code string) bool {
-	return (&api.Error{Code: code, Index: 1}).Recorded()
+	info, _ := api.Lookup(code)
+	return (&api.Error{Code: code, Index: 1}).Recorded() && (!info.Retry || code == "QUEUE_FULL")
 }
 
 var _ Checker = Effects{}

@@ -14,6 +14,8 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
+	"github.com/omnikernel/omnikernel/transport/httpapi"
+	"github.com/omnikernel/omnikernel/transport/httpapi/solo"
 )
 
 // says checks which error a server sent.
@@ -388,4 +390,20 @@ func TestBatchOfOperators(t *testing.T) {
 	// The denied child failed with POLICY_VIOLATION and ended, and its parent with it.
 	assert.JSONEq(t, `["done","done","done","done","INVALID_STATE","INVALID_STATE","INVALID_STATE"]`, string(text))
 	assert.NotZero(t, results[0].Done.Version)
+}
+
+// CL-2: a node that is behind does not know whom a revocation concerns. It judges
+// nothing by that, so the client asks the next one.
+func TestRevokingAtANodeThatIsBehind(t *testing.T) {
+	g := solo.New(t, 2, solo.Setup{})
+	urls := g.Serve(t, httpapi.Options{ReadTimeout: 30 * time.Millisecond})
+	ctx := within(t, 10*time.Second)
+	g.Nodes[1].Hold()
+	defer g.Nodes[1].Release()
+	leader := connect(t, client.Options{}, urls[0])
+	done, err := leader.Start(ctx, event.Start{Define: echo(t)})
+	require.NoError(t, err)
+	behind := connect(t, client.Options{}, urls[1], urls[0])
+	_, err = behind.RevokeToken(ctx, event.RevokeToken{Agent: done.AgentID}, client.NoSession())
+	require.NoError(t, err)
 }

@@ -157,8 +157,11 @@ func (s *Server) decodeCommand(r *http.Request, raw value.Raw, path string, id *
 	}
 	session.Seq = uint64(sequence)
 	kind, command, refusal, e := s.decodeOp(r, api.Op(op), body, path)
-	if e != nil || refusal != nil {
-		return batched{refusal: refusal}, e
+	switch {
+	case e != nil:
+		return batched{}, e
+	case refusal != nil:
+		return batched{refusal: unasked(refusal)}, nil
 	}
 	own := commandID{session: session}
 	return batched{event: own.event(kind, command)}, nil

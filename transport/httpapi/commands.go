@@ -34,7 +34,7 @@ func (s *Server) command(status int, limit int64, make making) http.HandlerFunc 
 		}
 		kind, command, e := make(r, body)
 		if e != nil {
-			s.fail(w, e)
+			s.fail(w, unasked(e))
 			return
 		}
 		ctx, cancel := s.within(r, s.options.CommandTimeout)
@@ -47,6 +47,14 @@ func (s *Server) command(status int, limit int64, make making) http.HandlerFunc 
 		}
 		writeDone(w, status, told)
 	}
+}
+
+// unasked is a refusal before anything was proposed. It has no index, even when the
+// command needed a read that has one: an index means that the kernel judged the
+// command, and that the same answer would come again.
+func unasked(e *api.Error) *api.Error {
+	e.Index = 0
+	return e
 }
 
 // event is what is proposed; the node stamps the rest.

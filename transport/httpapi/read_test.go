@@ -51,6 +51,26 @@ func TestReadLevels(t *testing.T) {
 	}
 }
 
+// CL-2: a command that a node could not even look up was not judged, so its refusal
+// has no index: a client asks again, elsewhere.
+func TestCommandsThatNeedARead(t *testing.T) {
+	g := solo.New(t, 2, solo.Setup{})
+	urls := g.Serve(t, httpapi.Options{ReadTimeout: 30 * time.Millisecond})
+	leader, follower := &door{t, g, urls[0]}, &door{t, g, urls[1]}
+	g.Nodes[1].Hold()
+	decode[api.Done](t, leader.post("/agents", `{"id":"`+agentA+`"}`), http.StatusCreated)
+
+	e := refuses(t, follower.post("/tokens/"+agentA+"/revoke", `{}`), http.StatusServiceUnavailable, "NOT_CAUGHT_UP", "")
+	assert.Zero(t, e.Index)
+	assert.False(t, e.Recorded())
+	batch := `{"commands":[{"op":"revoke_token","body":{"agent":"` + agentA + `"}}]}`
+	each := decode[api.BatchDone](t, follower.post("/batch", batch), http.StatusOK).Results
+	require.Equal(t, "NOT_CAUGHT_UP", each[0].Error.Code)
+	assert.Zero(t, each[0].Error.Index)
+	e = refuses(t, leader.post("/agents/"+agentB+"/fork", `{"at":1}`), http.StatusNotFound, "NOT_FOUND", "agent")
+	assert.Zero(t, e.Index)
+}
+
 // Every read that the document has takes the levels: on a replica that lags none
 // of them calls absent what it has not reached.
 func TestEveryReadTakesTheLevels(t *testing.T) {
