@@ -30,6 +30,7 @@ func appendWritten(b *book) {
 	b.op(history.Op{Workload: w, Name: "send", Key: "a1", Outcome: history.Failed, Code: "NO_LEADER", Sent: &history.Sent{Event: "AGENT_SEND", Body: b.json(message("no"))}})
 	b.send(w, "send", "a1", nil, "AGENT_SEND", message("three"), "a1", "ACTIVE")
 	b.says("three")
+	b.op(history.Op{Workload: w, Name: "list", Key: "a1", Outcome: history.Failed, Code: "NOT_CAUGHT_UP", Index: 1})
 	b.listed("one", "two", "three")
 }
 

@@ -216,10 +216,11 @@ func byKey(ops []history.Op) (map[string][]history.Op, []string) {
 }
 
 // inTurn demands that of two operations the one that was answered before the other
-// was asked for has the lower index; a read may have the same.
+// was asked for has the lower index; a read may have the same. A read that failed names
+// the index at which a node stood that could not answer it.
 func inTurn(t *tally, ops []history.Op, key string) {
 	placed := slices.DeleteFunc(slices.Clone(ops), func(op history.Op) bool {
-		return op.Index == 0 || op.Outcome == history.Unknown || op.Outcome == history.Failed && !kernels(op.Code)
+		return op.Index == 0 || op.Outcome == history.Unknown || op.Outcome == history.Failed && (op.Sent == nil || !kernels(op.Code))
 	})
 	over := slices.Clone(placed)
 	slices.SortFunc(over, func(a, b history.Op) int { return int(a.Returned - b.Returned) })

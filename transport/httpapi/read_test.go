@@ -139,6 +139,19 @@ func TestSessionReadWaits(t *testing.T) {
 	decode[api.Agent](t, <-answered, http.StatusOK)
 }
 
+// A command whose token cannot be looked up has been judged by nobody: the answer
+// names no index, so a client asks again.
+func TestTokenThatCannotBeLookedUp(t *testing.T) {
+	g := solo.New(t, 2, solo.Setup{})
+	urls := g.Serve(t, httpapi.Options{ReadTimeout: 30 * time.Millisecond})
+	leader, follower := &door{t, g, urls[0]}, &door{t, g, urls[1]}
+	g.Nodes[1].Hold()
+	decode[api.Done](t, leader.post("/agents", `{"id":"`+agentA+`"}`), http.StatusCreated)
+	e := refuses(t, follower.post("/tokens/"+agentB+"/revoke", `{}`), http.StatusServiceUnavailable, "NOT_CAUGHT_UP", "")
+	assert.Zero(t, e.Index)
+	assert.False(t, e.Recorded())
+}
+
 // Pages join to the whole, in order of the ids, each agent once; filters hold
 // on every page.
 func TestPagesOfAgents(t *testing.T) {
