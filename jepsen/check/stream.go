@@ -147,7 +147,7 @@ func named(seen *history.Seen) *history.Seen {
 }
 
 func (s *streamSeen) record(t *tally, log *finalLog, seen *history.Seen) {
-	t.count("records", 1)
+	t.count("records", seen.Records())
 	asked, known := s.connections[seen.Connection]
 	ids := []uint64{asked.op}
 	switch {
@@ -163,20 +163,20 @@ func (s *streamSeen) record(t *tally, log *finalLog, seen *history.Seen) {
 	s.broken = true
 	expected := log.from(s.next, s.kinds)
 	switch {
-	case s.last != nil && seen.Seq == s.last.Seq:
+	case s.last != nil && seen.Seq == s.last.Through():
 		t.find(seen.At, ids, "%s: record %d came twice, from %s and %s", s.name, seen.Seq, s.last.Node, seen.Node)
-	case s.last != nil && seen.Seq < s.last.Seq:
-		t.find(seen.At, ids, "%s: record %d came after record %d (%s)", s.name, seen.Seq, s.last.Seq, seen.Node)
+	case s.last != nil && seen.Seq < s.last.Through():
+		t.find(seen.At, ids, "%s: record %d came after record %d (%s)", s.name, seen.Seq, s.last.Through(), seen.Node)
 	case s.began && seen.Seq < s.next:
 		t.find(seen.At, ids, "%s: record %d came, and it was asked for from %d on (%s)", s.name, seen.Seq, s.next, seen.Node)
-	case len(log.records) > 0 && (expected == nil || seen.Seq > log.records[len(log.records)-1].BusSeq):
-		t.find(seen.At, ids, "%s: %s gave record %d, and the log does not hold it in the end", s.name, seen.Node, seen.Seq)
+	case len(log.records) > 0 && (expected == nil || seen.Through() > log.records[len(log.records)-1].BusSeq):
+		t.find(seen.At, ids, "%s: %s gave record %d, and the log does not hold it in the end", s.name, seen.Node, seen.Through())
 	case s.began && expected != nil && seen.Seq > expected.BusSeq && expected.BusSeq >= log.first && s.next >= log.first:
 		t.find(seen.At, ids, "%s: there is a gap: record %d should have come, and %s gave record %d", s.name, expected.BusSeq, seen.Node, seen.Seq)
 	default:
 		s.broken = !s.same(t, log, seen, ids)
 	}
-	s.began, s.next, s.last = true, seen.Seq+1, seen
+	s.began, s.next, s.last = true, seen.Through()+1, seen
 }
 
 // begins moves to where a connection began. A stream that goes on asks for what
@@ -191,29 +191,48 @@ func (s *streamSeen) begins(t *tally, asked connection) {
 	s.began, s.next = true, asked.from
 }
 
-// same compares a record with the log's.
+// same compares what came with the log's records.
 func (s *streamSeen) same(t *tally, log *finalLog, seen *history.Seen, ids []uint64) bool {
 	if seen.Seq < log.first {
-		t.count("not in the log any more", 1)
+		t.count("not in the log any more", seen.Records())
 		return true
 	}
-	held := log.from(seen.Seq, nil)
-	switch {
-	case held == nil:
-		return true // the log is not known
-	case held.BusSeq != seen.Seq || len(s.kinds) > 0 && !slices.Contains(s.kinds, held.Kind):
-		t.find(seen.At, ids, "%s: %s gave record %d, and the log has no such record of the kinds asked for", s.name, seen.Node, seen.Seq)
-		return false
-	case held.Index != seen.Index || model.RecordSum(held) != seen.Sum:
-		t.find(seen.At, ids, "%s: record %d is not what the log holds in the end (%s)", s.name, seen.Seq, seen.Node)
-		return false
+	if len(log.records) == 0 {
+		return true // it is not known
 	}
-	return true
+	var (
+		sum   model.RecordSum
+		held  *api.Record
+		count int
+	)
+	for seq := seen.Seq; seq <= seen.Through(); seq = held.BusSeq + 1 {
+		r := log.from(seq, s.kinds)
+		if r == nil || r.BusSeq > seen.Through() {
+			break
+		}
+		sum.Add(r)
+		held, count = r, count+1
+	}
+	switch {
+	case held == nil, held.BusSeq != seen.Through():
+		t.find(seen.At, ids, "%s: %s gave record %d, and the log has no such record of the kinds asked for", s.name, seen.Node, seen.Through())
+	case count > seen.Records():
+		t.find(seen.At, ids, "%s: there is a gap: of the records from %d to %d, %d should have come, and %s gave %d",
+			s.name, seen.Seq, seen.Through(), count, seen.Node, seen.Records())
+	case count < seen.Records():
+		t.find(seen.At, ids, "%s: of the records from %d to %d, %d should have come, and %s gave %d",
+			s.name, seen.Seq, seen.Through(), count, seen.Node, seen.Records())
+	case held.Index != seen.Index || sum.String() != seen.Sum:
+		t.find(seen.At, ids, "%s: what %s gave as the records from %d to %d is not what the log holds in the end", s.name, seen.Node, seen.Seq, seen.Through())
+	default:
+		return true
+	}
+	return false
 }
 
 // ends: the stream came to the record that it was to reach.
 func (s *streamSeen) ends(t *tally, log *finalLog) {
-	if s.broken || s.target == 0 || s.last != nil && s.last.Seq >= s.target {
+	if s.broken || s.target == 0 || s.last != nil && s.last.Through() >= s.target {
 		return
 	}
 	if expected := log.from(s.next, s.kinds); expected != nil && expected.BusSeq <= s.target {

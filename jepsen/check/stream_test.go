@@ -15,6 +15,31 @@ import (
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
+func sumOf(records ...*api.Record) string {
+	var sum model.RecordSum
+	for _, r := range records {
+		sum.Add(r)
+	}
+	return sum.String()
+}
+
+// joined takes several of what a stream saw over a connection as one.
+func joined(e *check.Evidence) {
+	var list []history.Seen
+	var records []*api.Record
+	for _, s := range e.Seen {
+		r := &e.Log[s.Seq-1]
+		if n := len(list) - 1; n >= 0 && list[n].Stream == s.Stream && list[n].Connection == s.Connection && list[n].Records() < 7 {
+			records = append(records, r)
+			list[n].Last, list[n].Count, list[n].Index, list[n].Sum = s.Seq, len(records), s.Index, sumOf(records...)
+			continue
+		}
+		records = []*api.Record{r}
+		list = append(list, s)
+	}
+	e.Seen = list
+}
+
 // streamRun is a log, and two streams that saw it over several connections: one all
 // of it, one some kinds from somewhere on.
 func streamRun(t testing.TB) *check.Evidence {
@@ -49,7 +74,7 @@ func streamRun(t testing.TB) *check.Evidence {
 					continue
 				}
 				e.Seen = append(e.Seen, history.Seen{
-					At: int64(next * 10), Stream: stream, Connection: connection, Node: "n1", Seq: next, Index: r.Index, Sum: model.RecordSum(r),
+					At: int64(next * 10), Stream: stream, Connection: connection, Node: "n1", Seq: next, Index: r.Index, Sum: sumOf(r),
 				})
 				from = next + 1
 			}
@@ -75,6 +100,40 @@ func TestStreamIsValid(t *testing.T) {
 	e = streamRun(t)
 	e.History.Seen = nil
 	require.NotEqual(t, check.Valid, check.Stream{}.Check(t.Context(), e).Word)
+}
+
+// CL-5: several records that were written down at once are judged as each of them.
+func TestStreamOfSeveral(t *testing.T) {
+	e := streamRun(t)
+	joined(e)
+	v := check.Stream{}.Check(t.Context(), e)
+	require.Equal(t, check.Valid, v.Word, "%+v", v.Findings)
+	require.Greater(t, v.Figures["records"], int64(450))
+	require.Less(t, len(e.Seen), 100)
+	kept := slices.Clone(e.Seen)
+	for _, stream := range []string{"all", "some"} {
+		at := slices.IndexFunc(e.Seen, func(s history.Seen) bool { return s.Stream == stream && s.Seq > 150 && s.Count > 5 })
+		for name, c := range map[string]struct {
+			spoil func(*history.Seen)
+			says  string
+		}{
+			"one is missing":  {func(s *history.Seen) { s.Count-- }, "there is a gap: of the records"},
+			"one is too many": {func(s *history.Seen) { s.Count++ }, "should have come"},
+			"another content": {func(s *history.Seen) { s.Sum = "00" }, "is not what the log holds"},
+			"another index":   {func(s *history.Seen) { s.Index++ }, "is not what the log holds"},
+			"too far":         {func(s *history.Seen) { s.Last = 400 }, "does not hold it in the end"},
+		} {
+			e.Seen = slices.Clone(kept)
+			c.spoil(&e.Seen[at])
+			v := check.Stream{}.Check(t.Context(), e)
+			require.Equal(t, check.Invalid, v.Word, name)
+			require.Contains(t, text(v), c.says, name)
+		}
+		e.Seen = slices.Insert(slices.Clone(kept), at, kept[at])
+		require.Contains(t, text(check.Stream{}.Check(t.Context(), e)), "came after", "a run twice")
+		e.Seen = slices.Delete(slices.Clone(kept), at, at+1)
+		require.Contains(t, text(check.Stream{}.Check(t.Context(), e)), "should have", "a run left out")
+	}
 }
 
 // CL-5: COMPACTED leads on, and only where it says.

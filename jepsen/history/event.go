@@ -36,16 +36,25 @@ type Life struct {
 	Wanted bool   `json:"wanted"` // false: it ended by itself
 }
 
-// Seen is a record that came over a stream.
+// Seen is what came over a stream: one record, or a few that came one right after the
+// other.
 type Seen struct {
-	At         int64  `json:"at_ns"`
+	At         int64  `json:"at_ns"`      // when the last came
 	Stream     string `json:"stream"`     // who watches
 	Connection int    `json:"connection"` // its how many-th connection, from 1
 	Node       string `json:"node,omitempty"`
 	Seq        uint64 `json:"seq"`
-	Index      uint64 `json:"index,omitempty"`
-	Sum        string `json:"sum,omitempty"` // of its content, so that it can be compared with the log's
+	Index      uint64 `json:"index,omitempty"` // of the last
+	Sum        string `json:"sum,omitempty"`   // of their content, so that it can be compared with the log's
+	Last       uint64 `json:"last,omitempty"`  // of several: the busSeq of the last
+	Count      int    `json:"count,omitempty"` // … and how many they are
 }
+
+// Through is the busSeq of the last record.
+func (s *Seen) Through() uint64 { return max(s.Seq, s.Last) }
+
+// Records is how many they are.
+func (s *Seen) Records() int { return max(1, s.Count) }
 
 // Hit is one request that the counting service got.
 type Hit struct {

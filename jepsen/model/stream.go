@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"hash"
 	"hash/fnv"
 
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -35,16 +36,31 @@ type WatchOut struct {
 	First uint64 `json:"first,omitempty"` // with COMPACTED: where the log that can be watched begins
 }
 
-// RecordSum is a sum of all that a record says.
-func RecordSum(r *api.Record) string {
-	h := fnv.New64a()
-	var b []byte
+// RecordSum is a sum of all that records say, one after the other.
+type RecordSum struct {
+	hash hash.Hash64
+	b    []byte
+}
+
+// Add takes a record in.
+func (s *RecordSum) Add(r *api.Record) {
+	if s.hash == nil {
+		s.hash = fnv.New64a()
+	}
+	s.b = s.b[:0]
 	for _, n := range [...]uint64{r.BusSeq, r.Index, r.Term, uint64(r.AtMillis), r.Tick, uint64(r.Step), r.Cause} {
-		b = binary.BigEndian.AppendUint64(b, n)
+		s.b = binary.BigEndian.AppendUint64(s.b, n)
 	}
-	for _, s := range [...]string{r.Kind, r.AgentID, r.SpanID, r.ParentSpan} {
-		b = append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
+	for _, text := range [...]string{r.Kind, r.AgentID, r.SpanID, r.ParentSpan, string(r.Body)} {
+		s.b = append(binary.BigEndian.AppendUint32(s.b, uint32(len(text))), text...)
 	}
-	_, _ = h.Write(append(b, r.Body...)) // a hash takes everything
-	return hex.EncodeToString(h.Sum(nil))
+	_, _ = s.hash.Write(s.b) // a hash takes everything
+}
+
+// String is the sum so far, in hex.
+func (s *RecordSum) String() string {
+	if s.hash == nil {
+		return ""
+	}
+	return hex.EncodeToString(s.hash.Sum(nil))
 }

@@ -114,10 +114,10 @@ func (s *Streams) settle(ctx context.Context, w *Worker, call *history.Call, at 
 
 // follow reads one connection until ctx ends, it breaks, or the target was seen.
 func (s *Streams) follow(ctx context.Context, w *Worker, node Node, at *watcher, in model.WatchIn, target *uint64) error {
+	seen := &run{record: w.Record, whole: len(at.kinds) == 0, of: history.Seen{Stream: at.name, Connection: in.Connection, Node: node.ID}}
+	defer seen.flush()
 	take := func(r *api.Record) bool {
-		w.Record.Seen(history.Seen{
-			Stream: at.name, Connection: in.Connection, Node: node.ID, Seq: r.BusSeq, Index: r.Index, Sum: model.RecordSum(r),
-		})
+		seen.add(r)
 		at.last, at.from = r.BusSeq, r.BusSeq+1
 		return target == nil || at.last < *target
 	}
