@@ -194,6 +194,10 @@ func (p *part) judge(one pendingCommand, got *api.BatchResult) (expired bool) {
 		p.results[one.at].Err = e // unless a later attempt has more to say
 		p.open = append(p.open, one)
 		return false
+	case one.unsure && !e.Recorded():
+		// It speaks for this attempt, not for the one before.
+		p.settle(one, Result{Err: &Unknown{Op: string(p.commands[one.at].Op), Attempts: 1, Cause: e}})
+		return false
 	}
 	p.settle(one, Result{Err: e})
 	return false

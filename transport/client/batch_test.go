@@ -1,7 +1,13 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -179,4 +185,52 @@ func TestManyAtOnce(t *testing.T) {
 	work.Wait()
 	assert.Equal(t, 600, len(agents(t, c)))
 	assert.Equal(t, forks[1].LastIndex(), c.LastIndex())
+}
+
+// answers are what a server says, one after the other; an error is an answer that
+// got lost.
+type answers struct {
+	t    *testing.T
+	list []any
+}
+
+func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, "/sessions") {
+		return a.answer(api.Session{Session: strings.Repeat("ab", 16), Node: "n1"}), nil
+	}
+	require.NotEmpty(a.t, a.list)
+	next := a.list[0]
+	a.list = a.list[1:]
+	if lost, isLost := next.(error); isLost {
+		return nil, lost
+	}
+	return a.answer(next), nil
+}
+
+func (a *answers) answer(body any) *http.Response {
+	raw, err := json.Marshal(body)
+	require.NoError(a.t, err)
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(raw)), ContentLength: int64(len(raw))}
+}
+
+// CL-2: what a node says at its door of one attempt says nothing of the attempt
+// before, whose answer got lost.
+func TestBatchRefusedAtTheDoorAfterALostAnswer(t *testing.T) {
+	refused := api.BatchDone{Results: []api.BatchResult{{Error: &api.Error{Code: "INTERNAL", Definite: true, Message: "no"}}}}
+	commands := []api.Command{api.NewCommand(event.Define{})}
+	for _, c := range []struct {
+		list    []any
+		unknown bool
+	}{
+		{[]any{refused}, false},
+		{[]any{errors.New("the connection is gone"), refused}, true},
+	} {
+		a := &answers{t: t, list: c.list}
+		results, err := connect(t, client.Options{Transport: a}, "http://n1").Batch(within(t, 5*time.Second), commands)
+		require.NoError(t, err)
+		require.Empty(t, a.list)
+		var unknown *client.Unknown
+		assert.Equal(t, c.unknown, errors.As(results[0].Err, &unknown), "%v", results[0].Err)
+		assert.Equal(t, !c.unknown, client.Definite(results[0].Err))
+	}
 }

@@ -334,6 +334,32 @@ func TestExpiredSessionLeavesTheUnknownUnknown(t *testing.T) {
 	require.NoError(t, err, "new commands go on in a fresh session")
 }
 
+// CL-2: nodes that have lost the history which a fork starts from say that they did
+// not make it. An attempt before may have.
+func TestLostHistoryLeavesTheUnknownUnknown(t *testing.T) {
+	g, c := one(t)
+	ctx := within(t, 20*time.Second)
+	done, err := c.Start(ctx, event.Start{Define: event.Define{Program: literal(t)}})
+	require.NoError(t, err)
+	var forgotten error
+	g.Nodes[0].Answer = func(e event.Event) *cluster.Answer {
+		if e.Kind != event.AgentFork {
+			return nil
+		}
+		forgotten = g.Nodes[0].Forget()
+		return &cluster.Answer{Verdict: cluster.Unknown, Code: cluster.CodeLeadershipLost, Detail: "lost"}
+	}
+	_, err = c.ForkAgent(ctx, done.AgentID, api.ForkBody{At: done.BusSeq})
+	require.NoError(t, forgotten)
+	var unknown *client.Unknown
+	require.ErrorAs(t, err, &unknown)
+	assert.Equal(t, 2, unknown.Attempts)
+	assert.False(t, client.Definite(err))
+	_, err = c.ForkAgent(ctx, done.AgentID, api.ForkBody{At: done.BusSeq})
+	says(t, err, "HISTORY_BEHIND", "from")
+	assert.True(t, client.Definite(err), "nobody can have made this one")
+}
+
 // Nobody there: nothing took effect, and the client says who was asked.
 func TestNobodyIsReachable(t *testing.T) {
 	g := solo.New(t, 1, solo.Setup{})

@@ -105,7 +105,11 @@ func (c *call) answered(ctx context.Context, f *family) (settled bool, err error
 	case e.Code == api.CodeHistoryBehind:
 		// Nodes get their history back, but not while one waits.
 		c.behind++
-		return c.node != "" || c.behind >= f.servers.count(), e
+		settled = c.node != "" || c.behind >= f.servers.count()
+		if c.unsure {
+			return settled, c.unknown()
+		}
+		return settled, e
 	case e.Recorded() && c.changes, !info.Retry && e.Definite:
 		// The kernel judged it, or nobody would say otherwise. An attempt
 		// before this one that may have taken effect is this same command: in
