@@ -26,12 +26,12 @@ func ends(ctx context.Context, c *client.Client, omni, dir string, nodes []strin
 	for {
 		list := make([]check.End, len(nodes))
 		for i, node := range nodes {
-			list[i] = end(ctx, c, node, filepath.Join(dir, node+".log"))
+			list[i] = end(ctx, c, node, filepath.Join(dir, exported(node)))
 		}
 		if same(list) || time.Now().After(deadline) || ctx.Err() != nil {
 			for i := range list {
 				if list[i].Error == "" && (i == 0 || list[i].Log != list[0].Log) {
-					list[i].Audit = audit(ctx, omni, filepath.Join(dir, list[i].Node+".log"))
+					list[i].Audit = audit(ctx, omni, filepath.Join(dir, exported(list[i].Node)))
 				}
 			}
 			return list
@@ -97,3 +97,7 @@ func audit(ctx context.Context, omni, file string) string {
 	}
 	return strings.Join(said, "\n")
 }
+
+// exported is the file of a node's log, as it is exported. What the node says is in
+// another one (lab.Node.Log).
+func exported(node string) string { return node + ".export" }
