@@ -132,6 +132,9 @@ func (k *Keeper) step(ctx context.Context, s *state.State) time.Duration {
 	if err != nil {
 		return k.failed(err)
 	}
+	if sum.FullFrom > 0 {
+		k.o.Logger.Warn("the backup is not whole: this node does not have its archive", "full from busSeq", sum.FullFrom, "digests only", sum.Stubs)
+	}
 	k.o.Logger.Info("backup made", "index", sum.Index, "bytes", sum.Bytes, "took", time.Since(began).Round(time.Millisecond))
 	k.note(func(st *Status) { st.CurrentMillis, st.Error, st.Failures = now.UnixMilli(), "", 0 })
 	own, err = k.list(s.Config.ClusterID, s.Config.KernelID)

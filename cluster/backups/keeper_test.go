@@ -3,6 +3,7 @@ package backups_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -318,4 +319,46 @@ func TestKeeperStops(t *testing.T) {
 		_, err := backups.New(o)
 		require.ErrorContains(t, err, field)
 	}
+}
+
+// withoutArchive is a log whose second block is only a stub.
+type withoutArchive struct{ blocks }
+
+func (w withoutArchive) Whole(uint64) error {
+	b, err := logging.Decode(w.blocks[2])
+	return errors.Join(err, &segment.CompactedError{FirstSeq: b.FirstSeq})
+}
+
+func (w withoutArchive) Walk(seq uint64, visit func(*segment.Item) bool) (next uint64, err error) {
+	return w.blocks.Walk(seq, func(i *segment.Item) bool {
+		if i.Position == uint64(len(w.blocks[0])) {
+			i.Stub, i.Block = logging.StubOf(&i.Block), logging.Block{}
+		}
+		return visit(i)
+	})
+}
+
+// A backup by the clock of a node without its archive is made, and the node's log says
+// what it lacks.
+func TestBackupsWithoutTheArchive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t)
+		for range 5 {
+			s.work()
+		}
+		var said bytes.Buffer
+		o := s.options()
+		o.Logger = hclog.New(&hclog.LoggerOptions{Output: &said, DisableTime: true})
+		o.Write = func(ctx context.Context, st *state.State, to io.Writer) (backup.Summary, error) {
+			log, _, _ := s.now()
+			return backup.Write(ctx, to, backup.Source{State: st, Log: withoutArchive{log}, Node: "n1", Binary: "v0", MadeAt: time.Now()})
+		}
+		k, stop := run(t, o)
+		s.pass(time.Second)
+		stop()
+		require.Empty(t, k.Status().Error)
+		require.NotEmpty(t, k.Status().File)
+		require.Contains(t, said.String(), "the backup is not whole: this node does not have its archive")
+		require.Contains(t, said.String(), "digests only=1")
+	})
 }

@@ -32,7 +32,7 @@ import (
 // Of an archived log everything is the same on every node, whatever happened
 // meanwhile, and everything can be read as before (LO-1, LO-7, LO-8, CL-5).
 func TestArchivesAreAlike(t *testing.T) {
-	archivesAlike(t, testStore(), testSeed(t), 3*time.Second)
+	archivesAlike(t, testStore(), testSeed(t), 2*time.Second, false)
 }
 
 const callsAndEnds = `name: early
@@ -52,8 +52,10 @@ type early struct {
 }
 
 // archivesAlike lets three nodes come through a random course of kills, pauses,
-// snapshots, installs and archiving, and holds what is left against each other.
-func archivesAlike(t *testing.T, store raftstore.Kind, seed uint64, during time.Duration) {
+// snapshots, installs and archiving, and holds what is left against each other, with
+// the archive and without. One may then lose its disk, and fetches what the others
+// have left.
+func archivesAlike(t *testing.T, store raftstore.Kind, seed uint64, during time.Duration, emptied bool) {
 	p := newProcesses(t, []string{t.TempDir(), t.TempDir(), t.TempDir()}, smallFlags(store)...)
 	p.startAll()
 	p.alike()
@@ -85,7 +87,17 @@ func archivesAlike(t *testing.T, store raftstore.Kind, seed uint64, during time.
 	p.startAll()
 	p.alike()
 	p.requireCompacted(&old)
+	if emptied {
+		p.kill(2)
+		require.NoError(t, os.RemoveAll(p.dirs[2]))
+		p.start(2)
+		p.whole()
+		p.alike()
+		p.awaitArchived()
+		p.requireCompacted(&old)
+	}
 	p.requireRestores(&old, store)
+	p.requireSameArchives(nil)
 }
 
 // startEarly lets an agent live and end, and takes a proof of it.
@@ -282,6 +294,13 @@ func (p *processes) requireCompacted(old *early) {
 		assert.Equal(p.t, http.StatusGone, code, body)
 	}
 	require.Contains(p.t, p.run("log", "check", old.proof), "the proof holds")
+	args := []string{"agent", "fork", old.id, "--at", fmt.Sprint(old.seq), "--timeout", "5s"}
+	for i := range p.api {
+		args = append(args, "--server", p.url(i))
+	}
+	output, err := exec.CommandContext(p.t.Context(), p.omni, args...).CombinedOutput()
+	require.Error(p.t, err)
+	require.Contains(p.t, string(output), api.CodeCompacted)
 }
 
 // requireRestores makes a backup of a node without an archive, and another cluster of

@@ -16,9 +16,10 @@ func TestSegmentsAreAlikeForLong(t *testing.T) {
 	})
 }
 
-// The same with archiving among it (LO-8).
+// The same with archiving among it, and a node that loses its disk when no archive is
+// left (LO-8).
 func TestArchivesAreAlikeForLong(t *testing.T) {
 	overStores(t, func(t *testing.T, store raftstore.Kind) {
-		archivesAlike(t, store, testSeed(t), 60*time.Second)
+		archivesAlike(t, store, testSeed(t), 40*time.Second, true)
 	})
 }
