@@ -23,10 +23,12 @@ const stderr = 2
 // sink is who reads a node's stderr, start after start. While it is blocked it does
 // not.
 type sink struct {
-	mu      sync.Mutex // guards what follows
-	open    chan struct{}
+	change sync.Mutex // held while it is blocked or unblocked, from first to last
+
+	mu      sync.Mutex    // guards what follows
+	open    chan struct{} // closed while it reads
 	blocked bool
-	reader  *reader // of the newest process
+	reader  *reader // of the newest process; nil when that has ended
 }
 
 func newSink() *sink {
@@ -37,10 +39,11 @@ func newSink() *sink {
 
 // reader reads one process's stderr.
 type reader struct {
-	sink *sink
-	from *os.File
-	last chan struct{} // closed when the process has ended: what is left is read, blocked or not
-	done chan struct{}
+	sink  *sink
+	from  *os.File
+	stops chan struct{} // closed when it has stopped, after it was blocked; guarded by the sink's mu
+	last  chan struct{} // closed when the process has ended: what is left is read, blocked or not
+	done  chan struct{} // closed when it has read all
 }
 
 // read copies what comes through a pipe into a log, until its end.
@@ -58,10 +61,7 @@ func (r *reader) run(log io.Writer) {
 	defer r.from.Close()
 	text := make([]byte, sinkBytes)
 	for {
-		select {
-		case <-r.sink.gate():
-		case <-r.last:
-		}
+		r.pass()
 		n, err := r.from.Read(text)
 		said := bytes.ReplaceAll(text[:n], []byte{padding}, nil)
 		_, _ = log.Write(said) // a full disk has other witnesses
@@ -83,11 +83,35 @@ func (r *reader) finish() {
 	<-r.done
 }
 
-// gate is closed while the sink reads.
-func (s *sink) gate() <-chan struct{} {
+// pass waits while the sink is blocked.
+func (r *reader) pass() {
+	r.sink.mu.Lock()
+	open := r.sink.open
+	if r.stops != nil {
+		close(r.stops)
+		r.stops = nil
+	}
+	r.sink.mu.Unlock()
+	select {
+	case <-open:
+	case <-r.last:
+	}
+}
+
+// block makes the reader stop that there is, and says when it has; nil when there is
+// none.
+func (s *sink) block() (r *reader, stopped <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open
+	if s.blocked {
+		return nil, nil, nil
+	}
+	s.blocked, s.open = true, make(chan struct{})
+	if s.reader == nil {
+		return nil, nil, nil
+	}
+	s.reader.stops = make(chan struct{})
+	return s.reader, s.reader.stops, s.reader.from.SetReadDeadline(time.Unix(1, 0))
 }
 
 // BlockStderr stops reading the node's stderr, and fills the pipe: from now on its
@@ -95,18 +119,18 @@ func (s *sink) gate() <-chan struct{} {
 // but it has the room of a pipe.
 func (n *Node) BlockStderr() error {
 	s := n.sink
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.blocked {
+	s.change.Lock()
+	defer s.change.Unlock()
+	r, stopped, err := s.block()
+	if r == nil {
 		return nil
 	}
-	s.blocked, s.open = true, make(chan struct{})
-	if s.reader == nil {
-		return nil
-	}
-	err := s.reader.from.SetReadDeadline(time.Unix(1, 0))
 	if err == nil {
-		err = fill(s.reader.from)
+		select { // a read under way would take what fills the pipe
+		case <-stopped:
+		case <-r.done:
+		}
+		err = fill(r.from)
 	}
 	if errors.Is(err, os.ErrClosed) { // the process has ended
 		err = nil
@@ -117,6 +141,8 @@ func (n *Node) BlockStderr() error {
 // UnblockStderr reads on.
 func (n *Node) UnblockStderr() error {
 	s := n.sink
+	s.change.Lock()
+	defer s.change.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.blocked {
