@@ -82,15 +82,30 @@ func path(name string) string {
 }
 
 // enter moves the calling thread, which must be locked and must never serve
-// anybody else again.
-func enter(name string) error {
+// anybody else again. leave moves it back.
+func enter(name string) (leave func(), err error) {
+	own, err := open("")
+	if err != nil {
+		return nil, err
+	}
+	other, err := open(name)
+	if err != nil {
+		return nil, errors.Join(err, unix.Close(own))
+	}
+	defer unix.Close(other)
+	if err := unix.Setns(other, unix.CLONE_NEWNET); err != nil {
+		return nil, errors.Join(fmt.Errorf("enter namespace %q: %w", name, err), unix.Close(own))
+	}
+	return func() {
+		_ = unix.Setns(own, unix.CLONE_NEWNET) // or it ends where it is
+		_ = unix.Close(own)
+	}, nil
+}
+
+func open(name string) (int, error) {
 	fd, err := unix.Open(path(name), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("open namespace %q: %w", name, err)
+		return -1, fmt.Errorf("open namespace %q: %w", name, err)
 	}
-	defer unix.Close(fd)
-	if err := unix.Setns(fd, unix.CLONE_NEWNET); err != nil {
-		return fmt.Errorf("enter namespace %q: %w", name, err)
-	}
-	return nil
+	return fd, nil
 }

@@ -29,14 +29,16 @@ func Enter(name string) (*Thread, error) {
 }
 
 // run never unlocks its thread: the thread ends with the goroutine, and nobody
-// else is ever in the namespace by mistake.
+// else is ever in the namespace by mistake. The program's first thread does not end:
+// it goes back, since what it is in the whole program seems to be in.
 func (t *Thread) run(name string, entered chan<- error) {
 	runtime.LockOSThread()
-	if err := enter(name); err != nil {
-		entered <- err
+	leave, err := enter(name)
+	entered <- err
+	if err != nil {
 		return
 	}
-	entered <- nil
+	defer leave()
 	defer t.Close()
 	for {
 		select {
