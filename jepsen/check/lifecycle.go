@@ -21,8 +21,9 @@ import (
 // Of those that change only by commands, the workload lifecycle's: each command
 // in the log did what the model says, and was answered so, to the code and the
 // state; what was answered first stands first; a read saw the state of its index;
-// and, without a look at the log, there is one order of all operations on an agent
-// in which every answer is right (porcupine).
+// and there is one order of all operations on an agent in which every answer is right
+// (porcupine), where the log is believed in one thing only: what it does not have did
+// not happen.
 type Lifecycle struct {
 	// Search bounds the search for an order of one agent's operations; 20 s if
 	// zero.
@@ -52,13 +53,19 @@ func (l Lifecycle) Check(ctx context.Context, e *Evidence) Verdict {
 		return t.end()
 	}
 	replayCommands(t, commands, asks, paths)
+	happened := make(map[[2]string]bool)
+	for i := range commands.all {
+		if c := &commands.all[i]; c.done() {
+			happened[[2]string{c.Event, c.Body}] = true
+		}
+	}
 	byAgent, order := byKey(ops)
 	t.count("commanded agents", len(order))
 	for _, id := range order {
 		inTurn(t, byAgent[id], id)
 		sawState(t, byAgent[id], paths[id])
 		if ctx.Err() == nil {
-			l.search(t, byAgent[id], id)
+			l.search(t, byAgent[id], id, happened)
 		}
 	}
 	switch {
@@ -216,11 +223,10 @@ func byKey(ops []history.Op) (map[string][]history.Op, []string) {
 }
 
 // inTurn demands that of two operations the one that was answered before the other
-// was asked for has the lower index; a read may have the same. A read that failed names
-// the index at which a node stood that could not answer it.
+// was asked for has the lower index; a read may have the same.
 func inTurn(t *tally, ops []history.Op, key string) {
 	placed := slices.DeleteFunc(slices.Clone(ops), func(op history.Op) bool {
-		return op.Index == 0 || op.Outcome == history.Unknown || op.Outcome == history.Failed && (op.Sent == nil || !kernels(op.Code))
+		return op.Index == 0 || op.Outcome == history.Unknown || op.Outcome == history.Failed && !told(&op)
 	})
 	over := slices.Clone(placed)
 	slices.SortFunc(over, func(a, b history.Op) int { return int(a.Returned - b.Returned) })
@@ -238,6 +244,16 @@ func inTurn(t *tally, ops []history.Op, key string) {
 				key, op.Name, last.Name, last.Index, op.Index)
 		}
 	}
+}
+
+// told is whether a failure was an answer: the kernel's refusal of a command, or a
+// read of what is not there. A read that could not be answered names the index at
+// which the node stood, which orders nothing.
+func told(op *history.Op) bool {
+	if op.Sent == nil {
+		return op.Code == "NOT_FOUND"
+	}
+	return kernels(op.Code)
 }
 
 // sawState demands that a read gave the state as of the index that it names.
@@ -266,11 +282,17 @@ func sawState(t *tally, ops []history.Op, p *path) {
 }
 
 // search looks for one order of all operations on an agent.
-func (l Lifecycle) search(t *tally, ops []history.Op, id string) {
+func (l Lifecycle) search(t *tally, ops []history.Op, id string, happened map[[2]string]bool) {
 	operations := make([]porcupine.Operation, 0, len(ops))
 	for i := range ops {
 		op := &ops[i]
 		step, ok, err := agentStep(op)
+		if err == nil && step.Outcome == model.Maybe && ok {
+			var body string
+			body, err = canonical(op.Sent.Body)
+			ok = happened[[2]string{op.Sent.Event, body}]
+			t.count("unknown", 1)
+		}
 		if err != nil {
 			t.doubt(0, nil, "operation %d cannot be read: %v", op.ID, err)
 			return

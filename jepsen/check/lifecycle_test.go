@@ -35,7 +35,26 @@ func lifecycleWritten(b *book) {
 	again := map[string]any{"agent": "a1", "trigger": "activate", "reason": "again"}
 	b.refuse(w, "activate", "a1", model.Ask{Do: "activate"}, "AGENT_TRIGGER", again, "a1", "ACTIVE", "INVALID_TRANSITION")
 	b.record("INVALID_TRANSITION", "a1", map[string]any{"from": "ACTIVE", "trigger": "activate", "caller": "client"})
-	done("suspend", "AGENT_TRIGGER", trigger("suspend"), model.Resumable, func() {
+	unknown := func(name string) {
+		b.op(history.Op{
+			Workload: w, Name: name, Key: "a1", In: b.json(model.Ask{Do: name}), Outcome: history.Unknown,
+			Sent: &history.Sent{Event: "AGENT_TRIGGER", Body: b.json(trigger(name))},
+		})
+	}
+	unknown("resume") // it never happened
+	b.event("AGENT_TRIGGER", trigger("suspend"), nil)
+	b.outcome("a1", string(model.Resumable), "")
+	b.goes("a1", model.Active, model.Resumable, "suspend", "client")
+	unknown("suspend") // it did
+	b.event("AGENT_TRIGGER", map[string]any{"agent": "a1", "trigger": "resume", "reason": "known"}, nil)
+	b.outcome("a1", string(model.Active), "")
+	b.goes("a1", model.Resumable, model.Active, "resume", "client")
+	b.op(history.Op{
+		Workload: w, Name: "resume", Key: "a1", In: b.json(model.Ask{Do: "resume"}), Outcome: history.Ok, Index: b.index, Seq: b.last("EVENT"),
+		Sent: &history.Sent{Event: "AGENT_TRIGGER", Body: b.json(map[string]any{"agent": "a1", "trigger": "resume", "reason": "known"})},
+		Out:  b.json(model.Seen{State: model.Active}),
+	})
+	done("suspend", "AGENT_TRIGGER", map[string]any{"agent": "a1", "trigger": "suspend", "reason": "known"}, model.Resumable, func() {
 		b.goes("a1", model.Active, model.Resumable, "suspend", "client")
 	})
 	b.op(history.Op{
@@ -97,6 +116,13 @@ func TestLifecycle(t *testing.T) {
 			late := op(b, "get")
 			late.Out, late.Index = b.json(model.Seen{State: model.Spawned}), 2
 		}, "was asked for after"},
+		{"an unknown one that must have happened, and did not", func(b *book) {
+			for i := range b.e.Ops {
+				if b.e.Ops[i].Outcome == history.Unknown && b.e.Ops[i].Name == "suspend" {
+					b.e.Ops[i].Sent.Body = b.json(trigger("elsewhere"))
+				}
+			}
+		}, "there is no order"},
 		{"answered out of turn", func(b *book) { op(b, "spawn").Index = 3 }, "was asked for after"},
 	})
 }

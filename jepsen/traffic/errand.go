@@ -41,21 +41,22 @@ func (*Errands) Setup(_ context.Context, e *Env) error {
 
 // Work implements Workload.
 func (t *Errands) Work(ctx context.Context, w *Worker) {
-	if id := t.some(w); id != "" && w.Dice.IntN(2) == 0 {
+	if id, open := t.some(w); w.Dice.IntN(100) < min(90, 30+open) && open > 0 {
 		t.look(ctx, w, id)
 		return
 	}
 	t.start(ctx, w)
 }
 
-// some picks an agent that is not known to be at rest.
-func (t *Errands) some(w *Worker) string {
+// some picks an agent that is not known to be at rest, one of the older ones, and
+// tells how many there are.
+func (t *Errands) some(w *Worker) (id string, open int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.open) == 0 {
-		return ""
+		return "", 0
 	}
-	return t.open[w.Dice.IntN(min(8, len(t.open)))]
+	return t.open[w.Dice.IntN(min(32, len(t.open)))], len(t.open)
 }
 
 var styles = [...]string{

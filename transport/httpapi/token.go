@@ -52,7 +52,6 @@ func (s *Server) resolveToken(ctx context.Context, text *string) *api.Error {
 	for _, level := range [...]cluster.Level{cluster.Stale, cluster.Linearizable} {
 		view, e := s.read(ctx, cluster.Consistency{Level: level})
 		if e != nil {
-			e.Index = 0 // the read's, and this is a command: nobody has judged it
 			return e
 		}
 		if _, row := holderOf(ctx, &view, id); row != nil {
