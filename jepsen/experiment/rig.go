@@ -38,8 +38,8 @@ type disks struct {
 }
 
 const (
-	imageMiB = 256 // of a disk whose power is cut
-	smallMiB = 48  // of one that gets full
+	imageMiB = 1024 // of a disk whose power is cut, sparse: raft-wal takes 64 MiB for every segment
+	smallMiB = 48   // of one that gets full
 	started  = 30 * time.Second
 )
 
