@@ -116,12 +116,8 @@ func (b *bug) hunt(ctx context.Context, out string, seed uint64, tries int) (str
 		to := filepath.Join(out, fmt.Sprintf("%s-%d", b.tag, seed+uint64(try)))
 		result, err := experiment.Run(ctx, experiment.Options{Scenario: all[at], Seed: seed + uint64(try), Omni: omni, Dir: to, Say: io.Discard})
 		switch said := foundBy(&result.Judgement); {
-		case err != nil && ctx.Err() != nil:
-			return "", context.Cause(ctx)
-		case err != nil && !errors.Is(err, experiment.ErrUnwell):
-			return "", err
 		case err != nil:
-			return fmt.Sprintf("found in %s: the cluster did not come back: %v", time.Since(began).Round(time.Second), err), nil
+			return "", errors.Join(ctx.Err(), err)
 		case said != "":
 			return fmt.Sprintf("found in %s, run %d, by %s", time.Since(began).Round(time.Second), try+1, said), nil
 		}

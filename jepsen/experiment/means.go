@@ -59,7 +59,8 @@ func serves(ctx context.Context, c *client.Client, node string) error {
 	}
 }
 
-// process is a node's process, as a nemesis sees it.
+// process is a node's process, as a nemesis sees it. To hurt one that has ended by
+// itself does nothing: that it ended is what the run will be judged for.
 type process struct{ node *lab.Node }
 
 func (p process) Start(context.Context) error {
@@ -68,10 +69,10 @@ func (p process) Start(context.Context) error {
 	}
 	return nil
 }
-func (p process) Stop(ctx context.Context) error { return p.node.Stop(ctx) }
+func (p process) Stop(ctx context.Context) error { return ignore(p.node.Stop(ctx), lab.ErrDown) }
 func (p process) Kill() error                    { return ignore(p.node.Kill(), lab.ErrDown) }
-func (p process) Pause() error                   { return p.node.Pause() }
-func (p process) Resume() error                  { return p.node.Resume() }
+func (p process) Pause() error                   { return ignore(p.node.Pause(), lab.ErrDown) }
+func (p process) Resume() error                  { return ignore(p.node.Resume(), lab.ErrDown) }
 func (p process) Running() bool                  { return p.node.State() != lab.Down }
 
 func ignore(err, known error) error {

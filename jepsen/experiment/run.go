@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/omnikernel/omnikernel/jepsen/check"
@@ -37,10 +38,6 @@ type Result struct {
 	Judgement report.Judgement
 	History   *history.History
 }
-
-// ErrUnwell says that not every node served again in time after the last fault was
-// healed. It is no fault of the test's.
-var ErrUnwell = errors.New("not every node serves again")
 
 // run is one under way.
 type run struct {
@@ -183,10 +180,11 @@ func (r *run) work(ctx context.Context, n *nemesis.Nemesis) error {
 		traffic.Run(busy, r.env, traffic.Pace{Rate: r.Scenario.Rate}, r.loads...)
 	}()
 	err := r.disturb(ctx, n)
+	var unwell error
 	if err == nil {
 		r.record.Phase(history.Heal)
 		r.say("healed; every node has to serve again")
-		err = r.serve(ctx)
+		unwell, err = r.serve(ctx)
 	}
 	if err == nil {
 		sleep(ctx, r.Scenario.Settle)
@@ -196,21 +194,34 @@ func (r *run) work(ctx context.Context, n *nemesis.Nemesis) error {
 	if err != nil {
 		return err
 	}
+	return r.finish(ctx, unwell)
+}
+
+// finish reads what is there. With a node that is not well not everything can be
+// read: what it has come to is for the checkers to say.
+func (r *run) finish(ctx context.Context, unwell error) error {
 	r.record.Phase(history.Final)
+	if unwell != nil {
+		r.say("not every node serves: %v", unwell)
+	}
 	r.say("%d operations done; reading what is there", r.record.Done())
 	for _, load := range r.loads {
-		if err := load.Workload.Finish(ctx, r.env); err != nil {
+		if err := load.Workload.Finish(ctx, r.env); err != nil && unwell == nil {
 			return fmt.Errorf("finish %s: %w", load.Workload.Name(), err)
 		}
 	}
 	r.ends = ends(ctx, r.rig.direct, r.Omni, r.rig.dir, r.rig.ids)
-	return r.folder.Log(r.read(ctx))
+	from := slices.IndexFunc(r.ends, func(e check.End) bool { return e.Error == "" })
+	if from < 0 {
+		return r.folder.Log(func(func(api.Record, error) bool) {})
+	}
+	return r.folder.Log(r.read(ctx, r.ends[from].Node))
 }
 
-// read reads the log as the first node holds it, and keeps it.
-func (r *run) read(ctx context.Context) iter.Seq2[api.Record, error] {
+// read reads the log as a node holds it, and keeps it.
+func (r *run) read(ctx context.Context, node string) iter.Seq2[api.Record, error] {
 	return func(yield func(api.Record, error) bool) {
-		for record, err := range r.rig.direct.Records(ctx, api.LogQuery{From: 1}, client.Node(r.rig.ids[0]), client.Timeout(alike)) {
+		for record, err := range r.rig.direct.Records(ctx, api.LogQuery{From: 1}, client.Node(node), client.Consistency(api.Stale), client.Timeout(alike)) {
 			r.log = append(r.log, record)
 			if !yield(record, err) {
 				return
@@ -219,14 +230,11 @@ func (r *run) read(ctx context.Context) iter.Seq2[api.Record, error] {
 	}
 }
 
-// serve waits until every node serves again.
-func (r *run) serve(ctx context.Context) error {
+// serve waits until every node serves again, or says which do not.
+func (r *run) serve(ctx context.Context) (unwell, err error) {
 	limited, cancel := context.WithTimeout(ctx, check.ServeAgain)
 	defer cancel()
-	if err := traffic.Probe(limited, r.env); err != nil {
-		return errors.Join(ctx.Err(), fmt.Errorf("%w within %s: %w", ErrUnwell, check.ServeAgain, err))
-	}
-	return nil
+	return traffic.Probe(limited, r.env), ctx.Err()
 }
 
 func (r *run) disturb(ctx context.Context, n *nemesis.Nemesis) error {
