@@ -65,11 +65,14 @@ func (p *programs) kindsOf(no uint32, s *state.State, history History, b *loggin
 	searched := 0
 	previous, _ := b.Previous(agent)
 	// A search that fails leaves the kind out, as one that finds nothing does.
-	_ = history.AgentBlocks(agent, previous, func(_ uint64, older *logging.Block) bool {
+	err := history.AgentBlocks(agent, previous, func(_ uint64, older *logging.Block) bool {
 		body = introduced(older, no)
 		searched++
 		return body == nil && searched < maxSearched
 	})
+	if body == nil && err != nil {
+		return nil // it is not remembered as missing: a node gets its history back
+	}
 	return p.note(no, body)
 }
 
