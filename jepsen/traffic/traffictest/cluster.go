@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"net"
 	"os"
 	"os/exec"
@@ -39,12 +40,14 @@ type Cluster struct {
 	history bytes.Buffer
 }
 
-// built is the binary: once for each test binary.
+// built is the binary: once for each test binary. It stays where it is, one for each
+// place of the tree, since linking it takes longer than most tests.
 var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "omni-traffictest-")
+	here, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("omni-traffictest-%08x", crc32.ChecksumIEEE([]byte(here))))
 	path := filepath.Join(dir, "omni")
 	cmd := exec.Command("go", "build", "-o", path, "github.com/omnikernel/omnikernel/cmd/omni")
 	if output, err := cmd.CombinedOutput(); err != nil {
