@@ -107,6 +107,9 @@ func (n *Node) open() (err error) {
 	if n.log, err = n.openLog(); err != nil {
 		return err
 	}
+	if err := n.refuseShort(); err != nil {
+		return err
+	}
 	n.runner = newRunner(n)
 	n.fsm = fsm.New(fsm.Options{
 		ClusterID: c.ClusterID, KernelID: c.KernelID, Log: n.log, Evaluators: c.Evaluators, Guard: n.guard,
@@ -127,6 +130,11 @@ func (n *Node) openStore() (*raftstore.Store, error) {
 	c := &n.config
 	if err := datadir.Claim(c.DataDir, c.ClusterID, c.NodeID); err != nil {
 		return nil, err
+	}
+	if c.Disk == nil {
+		if err := refuseMissing(c.DataDir, c.KernelID, c.Store); err != nil {
+			return nil, err
+		}
 	}
 	store, err := raftstore.Open(raftstore.Options{
 		Kind: c.Store, Backend: c.Disk, Dir: datadir.RaftDir(c.DataDir, c.KernelID), Fatal: n.die, Logger: n.logger.Named("store"),

@@ -1,7 +1,9 @@
 package consensus
 
 import (
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
@@ -32,4 +34,21 @@ func SeedTerm(stable raft.StableStore, term uint64) error {
 		return fmt.Errorf("store the term: %w", err)
 	}
 	return nil
+}
+
+// LastSnapshot is the index of the newest snapshot in a SnapshotDir, sound or not; 0
+// when there is none.
+func LastSnapshot(dir string) (index uint64, err error) {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, retainedSnapshots, hclog.NewNullLogger())
+	if err != nil {
+		return 0, fmt.Errorf("open snapshots: %w", err)
+	}
+	found, err := snapshots.List()
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	return found[0].Index, nil
 }

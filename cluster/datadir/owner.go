@@ -78,11 +78,16 @@ func writeOwner(path string, o owner) error {
 	if err != nil {
 		return err
 	}
+	return writeDurable(path, append(content, '\n'))
+}
+
+// writeDurable gives a file this content, across a power cut as well.
+func writeDurable(path string, content []byte) error {
 	f, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("cluster: data directory: %w", err)
 	}
-	_, err = f.Write(append(content, '\n'))
+	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -95,10 +100,10 @@ func writeOwner(path string, o owner) error {
 	if err != nil {
 		return fmt.Errorf("cluster: data directory: %w", err)
 	}
-	return nil
+	return syncDir(filepath.Dir(path))
 }
 
 // Condemn marks the directory so that this replica never serves again.
 func Condemn(dir string, why error) error {
-	return os.WriteFile(filepath.Join(dir, divergedFile), []byte(why.Error()+"\n"), 0o600)
+	return writeDurable(filepath.Join(dir, divergedFile), []byte(why.Error()+"\n"))
 }

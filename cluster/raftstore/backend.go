@@ -15,6 +15,7 @@ import (
 const (
 	boltFile = "raft.db"
 	walDir   = "wal"
+	walMeta  = "wal-meta.db" // the library's bookkeeping: which segments there are, term, vote
 )
 
 // Backend is what both libraries offer: a log, and one durable write per key. Get
@@ -34,10 +35,9 @@ func openBackend(o Options) (backend, error) {
 	if o.Backend != nil {
 		return o.Backend()
 	}
-	file, segments := filepath.Join(o.Dir, boltFile), filepath.Join(o.Dir, walDir)
-	mine, other := file, segments
+	mine, other := o.path(), filepath.Join(o.Dir, walDir)
 	if o.Kind == WAL {
-		mine, other = segments, file
+		other = filepath.Join(o.Dir, boltFile)
 	}
 	if _, err := os.Lstat(other); err == nil {
 		return nil, fmt.Errorf("%s is there, asked for kind %q: %w", other, o.Kind, ErrOtherKind)
@@ -50,6 +50,34 @@ func openBackend(o Options) (backend, error) {
 	return openBolt(mine, o.LockTimeout)
 }
 
+// path is where the entries are: one library's errors say it, the other's do not.
+func (o Options) path() string {
+	if o.Kind == WAL {
+		return filepath.Join(o.Dir, walDir)
+	}
+	return filepath.Join(o.Dir, boltFile)
+}
+
+// Missing names the file without which there is no store in a directory; "" when it
+// is there, or when a store of the other kind is: that Open refuses.
+func Missing(kind Kind, dir string) (path string, err error) {
+	path, other := filepath.Join(dir, boltFile), filepath.Join(dir, walDir)
+	if kind == WAL {
+		path, other = filepath.Join(other, walMeta), path
+	}
+	if _, err := os.Lstat(other); err == nil {
+		return "", nil
+	}
+	_, err = os.Lstat(path)
+	switch {
+	case err == nil:
+		return "", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return path, nil
+	}
+	return "", fmt.Errorf("look for the raft store: %w", err)
+}
+
 func openWAL(dir string, logger hclog.Logger) (backend, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the raft log: %w", err)
@@ -57,9 +85,17 @@ func openWAL(dir string, logger hclog.Logger) (backend, error) {
 	if err := syncDir(filepath.Dir(dir)); err != nil {
 		return nil, err
 	}
-	store, err := wal.Open(dir, wal.WithLogger(logger))
+	meta := filepath.Join(dir, walMeta)
+	if err := checkPages(meta); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open the raft log %s: %w", meta, err)
+	}
+	files, err := wal.Open(dir, wal.WithLogger(logger))
 	if err != nil {
 		return nil, fmt.Errorf("open the raft log %s: %w", dir, err)
 	}
-	return store, nil
+	log, err := newWALLog(files)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the raft log %s: %w", dir, err), files.Close())
+	}
+	return log, nil
 }

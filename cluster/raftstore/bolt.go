@@ -70,6 +70,9 @@ func createBolt(path string, options bbolt.Options) error {
 }
 
 func openChunks(path string, options bbolt.Options) (*chunkLog, error) {
+	if err := checkPages(path); err != nil {
+		return nil, err
+	}
 	if err := checkLayout(path, options); err != nil {
 		return nil, err
 	}

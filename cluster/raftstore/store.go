@@ -22,6 +22,7 @@ const cachedEntries = 1024
 type Store struct {
 	backend backend
 	kind    Kind
+	path    string // of the file or directory that failures name
 	lock    *os.File
 	cached  *raft.LogCache
 	vote    pendingVote
@@ -59,7 +60,7 @@ func Open(o Options) (*Store, error) {
 }
 
 func newStore(files backend, lock *os.File, o Options) (*Store, error) {
-	s := &Store{backend: files, kind: o.Kind, lock: lock, stall: o.Stall, fatal: o.Fatal}
+	s := &Store{backend: files, kind: o.Kind, path: o.path(), lock: lock, stall: o.Stall, fatal: o.Fatal}
 	cached, err := raft.NewLogCache(cachedEntries, logs{s})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("log cache: %w", err), s.Close())
@@ -67,6 +68,9 @@ func newStore(files backend, lock *os.File, o Options) (*Store, error) {
 	s.cached = cached
 	return s, nil
 }
+
+// Path is where the entries are: a file or a directory.
+func (s *Store) Path() string { return s.path }
 
 // Logs is the group's log store, the newest entries cached.
 func (s *Store) Logs() raft.LogStore { return s.cached }
@@ -120,7 +124,7 @@ func (s *Store) writable() error {
 
 // fail ends the store: the first failure is kept, and Fatal is told once.
 func (s *Store) fail(operation string, err error) error {
-	failure := fmt.Errorf("%s: %w", operation, err)
+	failure := fmt.Errorf("raft store %s: %s: %w", s.path, operation, err)
 	if s.closed.Load() {
 		return failure
 	}

@@ -120,18 +120,20 @@ func (s *faults) strike(op Op, name string, removes bool) *active {
 	return s.active[i]
 }
 
-// wait lets the fault's delay go by.
-func (a *active) wait(ctx context.Context) {
+// wait lets the fault's delay go by, and tells whether the caller still lives. What
+// the dead were waiting for is not done.
+func (a *active) wait(ctx context.Context) bool {
 	if a.Delay == 0 {
-		return
+		return true
 	}
 	timer := time.NewTimer(a.Delay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-a.healed:
-	case <-ctx.Done(): // the caller was killed
+	case <-ctx.Done():
 	}
+	return ctx.Err() == nil
 }
 
 // before is what every operation does first.
@@ -140,6 +142,8 @@ func (s *faults) before(ctx context.Context, op Op, name string, removes bool) (
 	if a == nil {
 		return nil, 0
 	}
-	a.wait(ctx)
+	if !a.wait(ctx) {
+		return a, syscall.EINTR
+	}
 	return a, a.Errno
 }

@@ -104,7 +104,9 @@ func (h *handle) Allocate(ctx context.Context, offset, size uint64, mode uint32)
 func (h *handle) Fsync(ctx context.Context, _ uint32) syscall.Errno {
 	d := h.disk
 	before := d.now()
-	if _, errno := d.faults.before(ctx, Fsync, h.name, false); errno != 0 {
+	if _, errno := d.faults.before(ctx, Fsync, h.name, false); errno == syscall.EINTR {
+		return errno
+	} else if errno != 0 {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.dropped(h.id, before)

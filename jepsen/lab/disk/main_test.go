@@ -23,7 +23,7 @@ var children = map[string]func(dir string, round int) error{"bolt": useBolt, "wa
 func TestMain(m *testing.M) {
 	kind := os.Getenv(childKind)
 	if kind == "" {
-		os.Exit(m.Run())
+		os.Exit(run(m))
 	}
 	var round int
 	_, err := fmt.Sscan(os.Getenv(childRound), &round)
@@ -43,4 +43,14 @@ func child(t *testing.T, kind, dir string, round int) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childKind+"="+kind, childDir+"="+dir, childRound+"="+fmt.Sprint(round))
 	return cmd
+}
+
+func run(m *testing.M) int {
+	var err error
+	if builtDir, err = os.MkdirTemp("", "omni-disk-test"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(builtDir)
+	return m.Run()
 }
