@@ -125,12 +125,19 @@ func (b *bug) hunt(ctx context.Context, out string, seed uint64, tries int) (str
 	return "", nil
 }
 
+// foundBy names all checkers that found something, and what the last of them did:
+// the first ones are about every run.
 func foundBy(j *report.Judgement) string {
+	var names []string
+	finding := ""
 	for _, v := range j.Checkers {
 		if v.Word == check.Invalid && len(v.Findings) > 0 {
-			text, _, _ := strings.Cut(v.Findings[0].Text, "\n")
-			return fmt.Sprintf("%s: %.100s", v.Checker, text)
+			names = append(names, v.Checker)
+			finding, _, _ = strings.Cut(v.Findings[0].Text, "\n")
 		}
 	}
-	return ""
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %.120s", strings.Join(names, ", "), finding)
 }

@@ -20,6 +20,7 @@ type app struct {
 	tell       *tell.Teller
 	evaluators flows.Lookup // the evaluators that a server knows
 	entered    bool         // a command's own code has begun
+	file       string       // that the command reads, so that a failure can name it
 
 	output  string
 	servers []string

@@ -31,7 +31,7 @@ backup ended. omni server --backup-dir makes them by itself.`,
 }
 
 // openBackup opens the file that a command is given; - is stdin.
-func openBackup(name string, stdin io.Reader) (io.ReadCloser, error) {
+func (a *app) openBackup(name string, stdin io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(stdin), nil
 	}
@@ -39,6 +39,7 @@ func openBackup(name string, stdin io.Reader) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, tell.Usage("", "%v", err)
 	}
+	a.file = name
 	return f, nil
 }
 

@@ -25,6 +25,7 @@ omni backup verify to say.`,
 				return tell.Usage("", "%v", err)
 			}
 			defer f.Close()
+			a.file = args[0]
 			info, err := f.Stat()
 			if err != nil {
 				return err
@@ -52,7 +53,7 @@ archive, which has only digests of some blocks. What is wrong is named by its of
   omni backup verify --deep omni.omniback`,
 		Args: exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			f, err := openBackup(args[0], c.InOrStdin())
+			f, err := a.openBackup(args[0], c.InOrStdin())
 			if err != nil {
 				return err
 			}

@@ -53,7 +53,7 @@ that holds anything is refused; a restore that is cut short leaves nothing that 
 			if err != nil {
 				return err
 			}
-			from, err := openBackup(args[0], c.InOrStdin())
+			from, err := a.openBackup(args[0], c.InOrStdin())
 			if err != nil {
 				return err
 			}

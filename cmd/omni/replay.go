@@ -138,6 +138,7 @@ func (r *replaying) open(ctx context.Context, agent, file string, stdin io.Reade
 		if err != nil {
 			return nil, tell.Usage("", "%v", err)
 		}
+		r.app.file = file
 		return f, nil
 	}
 	var options []client.Option

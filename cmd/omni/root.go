@@ -26,6 +26,9 @@ func run(ctx context.Context, args []string, evaluators flows.Lookup, teller *te
 		// What fails before a command begins is the call itself.
 		err = tell.Usage("omni help, or omni COMMAND --help", "%v", err)
 	}
+	if err != nil && a.file != "" && tell.ReportOf(err).Exit != api.ExitUsage {
+		err = &tell.InFile{Err: err, File: a.file}
+	}
 	return teller.Fail(err)
 }
 

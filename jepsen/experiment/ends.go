@@ -16,13 +16,15 @@ import (
 	"github.com/omnikernel/omnikernel/transport/client"
 )
 
-// alike is how long nodes may take in the end until all hold the same.
-const alike = 30 * time.Second
+const (
+	alike   = 30 * time.Second // how long nodes may take in the end until all hold the same
+	patient = 5 * time.Second  // with a node that may not answer at all
+)
 
 // ends looks at what every node holds, once all hold the same or their time is
 // over. Each node's log is exported, the first one's judged by omni itself.
-func ends(ctx context.Context, c *client.Client, omni, dir string, nodes []string) []check.End {
-	deadline := time.Now().Add(alike)
+func ends(ctx context.Context, c *client.Client, omni, dir string, nodes []string, within time.Duration) []check.End {
+	deadline := time.Now().Add(within)
 	for {
 		list := make([]check.End, len(nodes))
 		for i, node := range nodes {
@@ -51,7 +53,7 @@ func same(list []check.End) bool {
 
 func end(ctx context.Context, c *client.Client, node, file string) check.End {
 	e := check.End{Node: node}
-	status, err := c.Status(ctx, client.Node(node), client.Alone(), client.Timeout(alike))
+	status, err := c.Status(ctx, client.Node(node), client.Alone(), client.Timeout(patient))
 	if err == nil && len(status.Nodes) != 1 {
 		err = fmt.Errorf("%d nodes answer for one", len(status.Nodes))
 	}

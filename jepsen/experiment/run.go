@@ -201,16 +201,21 @@ func (r *run) work(ctx context.Context, n *nemesis.Nemesis) error {
 // read: what it has come to is for the checkers to say.
 func (r *run) finish(ctx context.Context, unwell error) error {
 	r.record.Phase(history.Final)
+	r.say("%d operations done; reading what is there", r.record.Done())
+	wait := alike
 	if unwell != nil {
 		r.say("not every node serves: %v", unwell)
+		wait = 0
 	}
-	r.say("%d operations done; reading what is there", r.record.Done())
 	for _, load := range r.loads {
-		if err := load.Workload.Finish(ctx, r.env); err != nil && unwell == nil {
+		if unwell != nil {
+			break // it would ask every node for everything
+		}
+		if err := load.Workload.Finish(ctx, r.env); err != nil {
 			return fmt.Errorf("finish %s: %w", load.Workload.Name(), err)
 		}
 	}
-	r.ends = ends(ctx, r.rig.direct, r.Omni, r.rig.dir, r.rig.ids)
+	r.ends = ends(ctx, r.rig.direct, r.Omni, r.rig.dir, r.rig.ids, wait)
 	from := slices.IndexFunc(r.ends, func(e check.End) bool { return e.Error == "" })
 	if from < 0 {
 		return r.folder.Log(func(func(api.Record, error) bool) {})

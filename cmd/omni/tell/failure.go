@@ -129,7 +129,11 @@ func (r *Report) sentence() string {
 	}
 	var b strings.Builder
 	if r.File != "" {
-		fmt.Fprintf(&b, "%s:%d:%d: ", r.File, r.Line, r.Column)
+		b.WriteString(r.File + ":")
+		if r.Line > 0 {
+			fmt.Fprintf(&b, "%d:%d:", r.Line, r.Column)
+		}
+		b.WriteByte(' ')
 	}
 	if r.Code != CodeUsage && r.Code != CodeRefused && r.Code != CodeNotHeld {
 		b.WriteString(r.Code + ": ")
