@@ -3,7 +3,6 @@ package consensus
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -102,9 +101,8 @@ func (g *Group) startRaft(notify chan<- bool) error {
 		}
 	}
 	var err error
-	g.raft, err = raft.NewRaft(conf, g.progress, c.Log, c.Stable, c.Snapshots, g.transport)
-	if err != nil {
-		return fmt.Errorf("start raft: %w", err)
+	if g.raft, err = g.begin(conf); err != nil {
+		return err
 	}
 	g.transport.speakFor(g.raft, c.NodeID)
 	return nil

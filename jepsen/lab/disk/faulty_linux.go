@@ -103,7 +103,7 @@ func (d *Faulty) Heal() {
 
 // forget drops what the kernel has cached of the files at and below a node.
 func forget(n *fusefs.Inode) {
-	n.NotifyContent(0, 0) // ENOENT: nothing was cached
+	_ = n.NotifyContent(0, 0) // ENOENT: nothing was cached
 	for _, child := range n.Children() {
 		forget(child)
 	}

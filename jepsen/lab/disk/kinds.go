@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -56,10 +57,16 @@ type Found struct {
 func (f Files) List() ([]Found, error) {
 	var all []Found
 	err := filepath.WalkDir(f.Dir, func(full string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a process that runs has removed it
+		}
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
 		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -32,9 +32,6 @@ type node struct {
 
 func newRoot(d *Faulty) *node {
 	data := &fusefs.LoopbackRoot{Path: d.names.real}
-	data.NewNode = func(data *fusefs.LoopbackRoot, _ *fusefs.Inode, _ string, _ *syscall.Stat_t) fusefs.InodeEmbedder {
-		return &node{LoopbackNode: fusefs.LoopbackNode{RootData: data}, disk: d}
-	}
 	var s syscall.Stat_t
 	if syscall.Stat(d.names.real, &s) == nil {
 		data.Dev = s.Dev
@@ -45,6 +42,7 @@ func newRoot(d *Faulty) *node {
 }
 
 var (
+	_ fusefs.NodeWrapChilder    = (*node)(nil)
 	_ fusefs.NodeCreater        = (*node)(nil)
 	_ fusefs.NodeOpener         = (*node)(nil)
 	_ fusefs.NodeMkdirer        = (*node)(nil)
@@ -59,6 +57,11 @@ var (
 	_ fusefs.FileReaddirenter   = (*directory)(nil)
 	_ fusefs.FileReleasedirer   = (*directory)(nil)
 )
+
+// WrapChild makes nodes of this kind of all below the root.
+func (n *node) WrapChild(_ context.Context, _ fusefs.InodeEmbedder) fusefs.InodeEmbedder {
+	return &node{LoopbackNode: fusefs.LoopbackNode{RootData: n.RootData}, disk: n.disk}
+}
 
 // below is where a name in this directory is, relative to the root.
 func (n *node) below(name string) string { return filepath.Join(n.relative(), name) }

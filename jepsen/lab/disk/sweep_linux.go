@@ -49,7 +49,7 @@ func Sweep(dir string) (swept []string, err error) {
 
 // abort ends the connection of a faulty disk to whoever serves it: users that wait
 // for an answer could not even be killed, nor the mount be taken away.
-func (m mounted) abort() error {
+func (m mounted) abort() (err error) {
 	if m.source != mark {
 		return nil
 	}
@@ -61,10 +61,10 @@ func (m mounted) abort() error {
 	if err := unix.Mount("none", dir, "fusectl", 0, ""); err != nil {
 		return fmt.Errorf("abort %s: %w", m.point, err)
 	}
-	defer unix.Unmount(dir, unix.MNT_DETACH)
+	defer func() { err = errors.Join(err, unix.Unmount(dir, unix.MNT_DETACH)) }()
 	err = os.WriteFile(filepath.Join(dir, m.minor, "abort"), []byte("1"), 0)
-	if err != nil && !errors.Is(err, os.ErrNotExist) { // it has ended by itself
-		return fmt.Errorf("abort %s: %w", m.point, err)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // it has ended by itself
 	}
-	return nil
+	return err
 }
