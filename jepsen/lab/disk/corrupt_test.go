@@ -35,6 +35,10 @@ func (n *nodes) startDamaged(i int) (refusal string) {
 			if unready = n.wholeOf(i); unready == nil {
 				return ""
 			}
+			if strings.Contains(unready.Error(), "COMPACTED") { // damage in the archive says so
+				n.kill(i)
+				return unready.Error()
+			}
 		}
 	}
 	require.Fail(n.t, "a damaged node neither refuses nor is whole", "%v", unready)
