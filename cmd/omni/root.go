@@ -26,7 +26,7 @@ func run(ctx context.Context, args []string, evaluators flows.Lookup, teller *te
 		// What fails before a command begins is the call itself.
 		err = tell.Usage("omni help, or omni COMMAND --help", "%v", err)
 	}
-	if err != nil && a.file != "" && tell.ReportOf(err).Exit != api.ExitUsage {
+	if err != nil && a.file != "" && tell.ReportOf(err).Code == tell.CodeNotHeld {
 		err = &tell.InFile{Err: err, File: a.file}
 	}
 	return teller.Fail(err)
