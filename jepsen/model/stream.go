@@ -3,7 +3,6 @@ package model
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"hash"
 	"hash/fnv"
 
@@ -52,33 +51,10 @@ func (s *RecordSum) Add(r *api.Record) {
 	for _, n := range [...]uint64{r.BusSeq, r.Index, r.Term, uint64(r.AtMillis), r.Tick, uint64(r.Step), r.Cause} {
 		s.b = binary.BigEndian.AppendUint64(s.b, n)
 	}
-	for _, text := range [...]string{r.Kind, r.AgentID, r.SpanID, r.ParentSpan, string(lasting(r))} {
+	for _, text := range [...]string{r.Kind, r.AgentID, r.SpanID, r.ParentSpan, string(r.Body)} {
 		s.b = append(binary.BigEndian.AppendUint32(s.b, uint32(len(text))), text...)
 	}
 	_, _ = s.hash.Write(s.b) // a hash takes everything
-}
-
-// passing is what of a record's body a node adds from its present state, for people:
-// it is left out when an agent's program or grants are not to be found any more
-// (docs/api.md). The same record may have it now, and not in the end.
-var passing = map[string]string{"STEP": "kind", "ALLOW": "decided_by", "DENY": "decided_by", "ESCALATED": "decided_by"}
-
-// lasting is a record's body without what passes.
-func lasting(r *api.Record) []byte {
-	field := passing[r.Kind]
-	if field == "" {
-		return r.Body
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(r.Body, &fields) != nil {
-		return r.Body
-	}
-	delete(fields, field)
-	body, err := json.Marshal(fields)
-	if err != nil {
-		return r.Body
-	}
-	return body
 }
 
 // String is the sum so far, in hex.

@@ -1,6 +1,10 @@
 package api
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/omnikernel/omnikernel/kernel/permissions"
+)
 
 // Record is one record of the execution log, as JSON.
 type Record struct {
@@ -16,6 +20,16 @@ type Record struct {
 	SpanID     string          `json:"span_id,omitempty" doc:"16 hex digits; of records of a tick"`
 	ParentSpan string          `json:"parent_span_id,omitempty"`
 	Body       json.RawMessage `json:"body" doc:"by kind; see docs/api.md"`
+
+	Notes *Notes `json:"notes,omitempty" doc:"only when asked for, and no part of the record"`
+}
+
+// Notes say what numbers in a record stand for. Everything else of a record is the
+// same for ever, on every node; notes are there as long as the answering node finds
+// what they tell.
+type Notes struct {
+	Instruction string             `json:"instruction,omitempty" doc:"of a STEP: the kind of the instruction, such as CALL"`
+	DecidedBy   *permissions.Grant `json:"decided_by,omitempty" doc:"of ALLOW, DENY and ESCALATED: a copy of the grant that decided"`
 }
 
 // LogPage is a part of the log, in order. Next is the From of the next page;
@@ -31,6 +45,7 @@ type LogQuery struct {
 	From  uint64 // first busSeq wanted; 0 is 1
 	Agent string // only records of this agent
 	Limit int    // 1 to 1,000; 0 is 100
+	Notes bool   // with what numbers in records stand for, where the node finds it
 }
 
 // WatchQuery selects what to watch.
@@ -38,6 +53,7 @@ type WatchQuery struct {
 	From  uint64   // first busSeq wanted; 0 is the next record to come
 	Agent string   // only records of this agent
 	Kinds []string // only these kinds; empty for all
+	Notes bool     // with what numbers in records stand for, where the node finds it
 }
 
 // Names of the events of a watch's stream.

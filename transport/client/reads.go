@@ -111,6 +111,9 @@ func (c *Client) Log(ctx context.Context, q api.LogQuery, opts ...Option) (api.L
 	if q.Agent != "" {
 		query.Set("agent", q.Agent)
 	}
+	if q.Notes {
+		query.Set("notes", "true")
+	}
 	limited(query, q.Limit)
 	var page api.LogPage
 	err := c.read(ctx, "log", "/log", query, settingsOf(opts), &page)

@@ -53,6 +53,9 @@ func (c *Client) watching(q api.WatchQuery, s settings) *watching {
 	if len(q.Kinds) > 0 {
 		w.query.Set("kinds", strings.Join(q.Kinds, ","))
 	}
+	if q.Notes {
+		w.query.Set("notes", "true")
+	}
 	return w
 }
 

@@ -291,7 +291,7 @@ func TestParametersMatchTheDocument(t *testing.T) {
 	waiting := decode[api.EscalationPage](t, d.get("/escalations"), http.StatusOK).Escalations[0].Escalation
 	checkpoint(t, d)
 	good := map[string]string{
-		"key": "notes", "prefix": "orders", "action": "tool.call", "resource": "echo", "in_force": "true", "alone": "true",
+		"key": "notes", "prefix": "orders", "action": "tool.call", "resource": "echo", "in_force": "true", "alone": "true", "notes": "true",
 		"consistency": "stale", "min_index": "1", "max_lag_ms": "1000", "seq": "1", "limit": "5", "after": agentA, "state": "DEFINED",
 		"label": "a=b", "from": "1", "agent": agentA, "kinds": "STEP",
 	}

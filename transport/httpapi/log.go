@@ -21,6 +21,7 @@ const maxPageBytes = 4 << 20
 func (s *Server) getLog(ctx context.Context, _ *http.Request, p *params) (any, *api.Error) {
 	from, limit, consistency := max(p.number("from", 1, math.MaxUint64), 1), p.limit(), p.consistency()
 	id, filtered := p.agent("agent")
+	want := &recordjson.Select{From: from, Notes: p.truth("notes")}
 	if e := p.check(); e != nil {
 		return nil, e
 	}
@@ -31,7 +32,7 @@ func (s *Server) getLog(ctx context.Context, _ *http.Request, p *params) (any, *
 	take := &taking{limit: limit, page: &api.LogPage{
 		Records: []api.Record{}, Next: max(from, view.Log.NextSeq), As: as(&view),
 	}}
-	if e := s.readLog(ctx, &view, from, id, filtered, take); e != nil {
+	if e := s.readLog(ctx, &view, want, id, filtered, take); e != nil {
 		return nil, e
 	}
 	return take.page, nil
@@ -55,13 +56,13 @@ func (t *taking) record(r *api.Record) bool {
 	return true
 }
 
-// readLog visits the records from busSeq from on, up to the end of the view's
-// log, of one agent or of all.
-func (s *Server) readLog(ctx context.Context, v *cluster.View, from uint64, id identity.ID, filtered bool, take *taking) *api.Error {
+// readLog visits the records that are wanted, up to the end of the view's log, of
+// one agent or of all.
+func (s *Server) readLog(ctx context.Context, v *cluster.View, want *recordjson.Select, id identity.ID, filtered bool, take *taking) *api.Error {
+	from := want.From
 	if from >= v.Log.NextSeq {
 		return nil
 	}
-	want := &recordjson.Select{From: from}
 	var failed error
 	full := false
 	visit := func(_ uint64, b *logging.Block) bool {

@@ -49,6 +49,7 @@ var (
 	}
 	limitParam = parameter{name: "limit", about: "how many, 1 to 1,000; 100 when it is not given", schema: "integer"}
 	agentParam = parameter{name: "agent", about: "only what names this agent", schema: "string"}
+	notesParam = parameter{name: "notes", about: "whether records come with notes: what their numbers stand for, where the node finds it", schema: "boolean"}
 )
 
 func with(params ...parameter) []parameter {
@@ -128,7 +129,7 @@ func (s *Server) readRoutes() []*route {
 		}, s.getHistory),
 		s.reader(&route{
 			path: kernelPath + "/log", id: "get-log", tag: "log", summary: "Records of the execution log, in order",
-			query:  with(parameter{name: "from", about: "first busSeq wanted; 1 when it is not given", schema: "integer"}, agentParam, limitParam),
+			query:  with(parameter{name: "from", about: "first busSeq wanted; 1 when it is not given", schema: "integer"}, agentParam, notesParam, limitParam),
 			answer: typeOf[api.LogPage](),
 		}, s.getLog),
 		s.reader(&route{
@@ -155,6 +156,7 @@ func (s *Server) streamRoutes() []*route {
 			{name: "from", about: "first busSeq wanted; the next record to come when it is not given", schema: "integer"},
 			agentParam,
 			{name: "kinds", about: "only these kinds of records, with commas between", schema: "string"},
+			notesParam,
 		},
 		status: http.StatusOK, contentType: "text/event-stream",
 	}

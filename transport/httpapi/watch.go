@@ -46,6 +46,7 @@ func (s *Server) watch(rt *route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p := rt.params(r)
 		watcher := &watcher{server: s, want: p.kinds()}
+		watcher.want.Notes = p.truth("notes")
 		from, resumed := p.position(r)
 		watcher.agent, watcher.only = p.agent("agent")
 		if e := p.check(); e != nil {

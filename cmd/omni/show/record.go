@@ -27,7 +27,18 @@ func Record(p *tell.Page, r api.Record) {
 		p.Line("%d %s %s%s %s", r.BusSeq, p.Faint(when(r.AtMillis)), p.Good(r.Kind), place, clip(value))
 		return
 	}
-	p.Line("%d %s %s%s %s", r.BusSeq, p.Faint(when(r.AtMillis)), p.Bold(kind(r)), place, p.Faint(clip(string(r.Body))))
+	p.Line("%d %s %s%s%s %s", r.BusSeq, p.Faint(when(r.AtMillis)), p.Bold(kind(r)), place, notes(r.Notes), p.Faint(clip(string(r.Body))))
+}
+
+// notes are what the node found out about the record's numbers.
+func notes(n *api.Notes) string {
+	switch {
+	case n == nil:
+		return ""
+	case n.DecidedBy != nil:
+		return fmt.Sprintf(" by %s %s on %s", n.DecidedBy.Effect, n.DecidedBy.Action, n.DecidedBy.Resource)
+	}
+	return " " + n.Instruction
 }
 
 // progress is what a program emitted, alone: it was meant to be read.

@@ -11,6 +11,7 @@ import (
 	"github.com/omnikernel/omnikernel/cmd/omni/drill"
 	"github.com/omnikernel/omnikernel/cmd/omni/load"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/api/logexport"
@@ -147,6 +148,16 @@ func TestRecordsAreLines(t *testing.T) {
 		Record(p, api.Record{BusSeq: 7, AtMillis: 1000, Kind: "STEP", AgentID: "a1", Tick: 2, Step: 3, Body: json.RawMessage(`{"n":1}`)})
 	})
 	assert.Equal(t, "7 1970-01-01T00:00:01.000Z STEP a1 tick 2 step 3 {\"n\":1}\n", line)
+	line = page(func(p *tell.Page) {
+		Record(p, api.Record{BusSeq: 7, AtMillis: 1000, Kind: "STEP", AgentID: "a1", Notes: &api.Notes{Instruction: "CALL"}, Body: json.RawMessage(`{"n":1}`)})
+	})
+	assert.Equal(t, "7 1970-01-01T00:00:01.000Z STEP a1 CALL {\"n\":1}\n", line)
+	line = page(func(p *tell.Page) {
+		Record(p, api.Record{BusSeq: 7, AtMillis: 1000, Kind: "DENY", AgentID: "a1", Body: json.RawMessage(`{"n":1}`), Notes: &api.Notes{
+			DecidedBy: &permissions.Grant{Effect: permissions.Deny, Action: "tool.*", Resource: "**"},
+		}})
+	})
+	assert.Equal(t, "7 1970-01-01T00:00:01.000Z DENY a1 by DENY tool.* on ** {\"n\":1}\n", line)
 	line = page(func(p *tell.Page) { Record(p, api.Record{Kind: "EVENT", Body: json.RawMessage(`{"event":"PULSE"}`)}) })
 	assert.Contains(t, line, "EVENT PULSE {")
 	long := clip(strings.Repeat("ä", maxBody))

@@ -74,7 +74,7 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 	case *timers.Cleared:
 		return fields{"id": b.ID, "deadline_ms": b.Deadline, "fired": b.Fired}
 	}
-	for _, render := range [...]func(*logging.Record, bus.Body) any{v.ofTick, ofCall, v.ofTree, v.ofEscalation, v.ofMemory, v.ofFault} {
+	for _, render := range [...]func(*logging.Record, bus.Body) any{ofTick, ofCall, v.ofTree, v.ofEscalation, v.ofMemory, v.ofFault} {
 		if f := render(r, body); f != nil {
 			return f
 		}
@@ -83,7 +83,7 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 }
 
 // ofTick renders the bodies of execution.
-func (v *view) ofTick(r *logging.Record, body bus.Body) any {
+func ofTick(_ *logging.Record, body bus.Body) any {
 	switch b := body.(type) {
 	case execution.Empty:
 		return fields{}
@@ -94,11 +94,7 @@ func (v *view) ofTick(r *logging.Record, body bus.Body) any {
 	case *execution.StartedBody:
 		return set(fields{"program": b.Program, "run": b.Run, "bus_seq_at": b.BusSeqAt}, "teardown", b.Teardown)
 	case execution.StepBody:
-		f := fields{"instruction": b.Node}
-		if r.Agent == v.in.agent && r.Tick == v.in.tick && uint64(b.Node) < uint64(len(v.kinds)) {
-			f["kind"] = v.kinds[b.Node]
-		}
-		return f
+		return fields{"instruction": b.Node}
 	case *execution.CompletedBody:
 		return fields{"steps": b.Steps, "value": b.Value}
 	case *execution.PendingBody:

@@ -56,22 +56,9 @@ func content(class interning.Class, body []byte) any {
 	return nil
 }
 
-// evaluation renders what the gate judged, with a copy of the deciding grant
-// as long as the state has the list (PE-2).
+// evaluation renders what the gate judged, and which grant of which list decided
+// (PE-2). The list is in the log under its number, which is never given again.
 func (v *view) evaluation(e *permissions.Evaluation) fields {
 	f := fields{"action": e.Action, "resource": e.Resource, "grants": e.Grants, "grant": e.Grant}
-	set(f, "level_id", v.agentID(e.Level))
-	return v.decidedBy(f, e.Grants, e.Grant)
-}
-
-// decidedBy adds a copy of a grant, as long as the state has its list.
-func (v *view) decidedBy(f fields, grants uint32, grant int32) fields {
-	entry := v.state.Interned.Get(grants)
-	if grant < 0 || entry == nil || entry.Class != interning.Grants {
-		return f
-	}
-	if list, ok := event.DecodeBody[[]permissions.Grant](entry.Body); ok && int(grant) < len(*list) {
-		f["decided_by"] = (*list)[grant]
-	}
-	return f
+	return set(f, "level_id", v.agentID(e.Level))
 }

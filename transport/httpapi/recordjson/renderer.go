@@ -17,11 +17,12 @@ import (
 
 // Renderer renders blocks. It is safe for concurrent use.
 type Renderer struct {
-	history  History
-	programs programs
+	history History
+	known   known
 }
 
-// New returns a renderer that looks older blocks up in history.
+// New returns a renderer that looks bodies up for notes in history; without one
+// there are no notes.
 func New(history History) *Renderer { return &Renderer{history: history} }
 
 // Select says which records of a block are wanted. Its zero value wants all.
@@ -30,6 +31,7 @@ type Select struct {
 	Agent uint32             // only this agent's; 0 for all
 	Kinds [bus.Last + 1]bool // only these; none set for all
 	Some  bool               // whether any of Kinds is set
+	Notes bool               // what is found out about numbers stands beside the record
 }
 
 func (s *Select) wants(r *logging.Record) bool {
@@ -45,7 +47,7 @@ func (s *Select) wants(r *logging.Record) bool {
 // Block hands the wanted records of a block to take, in order, until it answers
 // false. The error says that the block holds what this program cannot read.
 func (r *Renderer) Block(s *state.State, b *logging.Block, want *Select, take func(*api.Record) bool) error {
-	v := view{renderer: r, state: s, block: b}
+	v := view{renderer: r, state: s, block: b, annotated: want.Notes && r.history != nil}
 	for records := b.Records(); records.Next(); {
 		record := &records.Record
 		v.follow(record)
@@ -72,33 +74,28 @@ func (r *Renderer) One(s *state.State, at *logging.Block, record *logging.Record
 
 // view is the rendering of one block.
 type view struct {
-	renderer *Renderer
-	state    *state.State
-	block    *logging.Block
-	in       running
-	ended    bool
-	kinds    []string // of the running tick's program
+	renderer  *Renderer
+	state     *state.State
+	block     *logging.Block
+	in        running
+	ended     bool
+	annotated bool
 }
 
-// follow keeps track of the run that records are in, and of programs that are
-// introduced.
+// follow keeps track of the run that records are in, and for notes of bodies that
+// are introduced.
 func (v *view) follow(r *logging.Record) {
 	if v.ended {
-		v.in, v.ended, v.kinds = running{}, false, nil
+		v.in, v.ended = running{}, false
 	}
 	switch kind := bus.Kind(r.Kind); {
 	case kind == bus.TickStarted:
 		if started, ok := execution.DecodeStarted(r.Body); ok {
-			v.in = running{r.Agent, r.Tick, started.Run}
-			v.kinds = v.renderer.programs.kindsOf(started.Program, v.state, v.renderer.history, v.block, r.Agent)
+			v.in = running{r.Agent, r.Tick, started.Run, started.Program}
 		}
-	case kind == bus.Interned:
+	case kind == bus.Interned && v.annotated:
 		if gained, ok := interning.DecodeGained(r.Body); ok {
-			for _, e := range gained.Entries {
-				if e.New && e.Class == interning.Program {
-					v.renderer.programs.note(e.No, e.Body)
-				}
-			}
+			v.renderer.known.take(gained)
 		}
 	case endsRun(kind) && r.Agent == v.in.agent && r.Tick == v.in.tick:
 		v.ended = true // with this record
@@ -126,6 +123,9 @@ func (v *view) record(r *logging.Record) (*api.Record, error) {
 		out.AgentID = flows.FormatID(id)
 		v.spans(out, r, id)
 	}
+	if v.annotated {
+		out.Notes = v.notes(r, body)
+	}
 	return out, nil
 }
 
@@ -140,9 +140,11 @@ func (v *view) spans(out *api.Record, r *logging.Record, id identity.ID) {
 	}
 }
 
-// id is the UUID of an agent.
+// id is the UUID of an agent that was defined in this block or before. Rows stay
+// for ever, and who an agent is and where it was defined stay with them (LC-8). An
+// event may name any number: one that was given later was nobody's then.
 func (v *view) id(agent uint32) (identity.ID, bool) {
-	if row := v.state.Agents.Get(agent); row != nil {
+	if row := v.state.Agents.Get(agent); row != nil && row.Identity.Seq < v.block.FirstSeq+uint64(v.block.Count) {
 		return row.Identity.ID, true
 	}
 	return identity.ID{}, false

@@ -8,16 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
-	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/identity"
-	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -101,17 +98,13 @@ func renderOne(t *testing.T, kind bus.Kind, body bus.Body) *api.Record {
 	s := state.New("default")
 	_, row := s.Agents.Append()
 	row.Identity.ID = identity.ID{1}
-	require.NoError(t, New(noHistory{}).Block(s, &block, new(Select), func(r *api.Record) bool {
+	require.NoError(t, New(nil).Block(s, &block, new(Select), func(r *api.Record) bool {
 		got = r
 		return true
 	}))
 	require.NotNil(t, got)
 	return got
 }
-
-type noHistory struct{}
-
-func (noHistory) AgentBlocks(uint32, uint64, segment.Visit) error { return nil }
 
 // Every kind of event shows its body, and no secret of the cluster: the seed
 // has no name in JSON.
@@ -150,43 +143,6 @@ func TestEveryEventIsRendered(t *testing.T) {
 			assert.Regexp(t, snakeCase, key)
 		}
 	}
-}
-
-// A program is looked for again when the history could not be read: the node gets it
-// back. One that is not there is not searched for again and again.
-func TestProgramsAreLookedForAgain(t *testing.T) {
-	source, problem := value.FromJSON([]byte(`{"kind":"LITERAL","payload":{"value":1}}`), 1<<10)
-	require.Nil(t, problem)
-	gained := &interning.Gained{Entries: []interning.GainedEntry{{No: 7, New: true, Class: interning.Program, Body: flows.ProgramBody("std/1", source)}}}
-	var b logging.Builder
-	b.Begin(1, 1, 1, 1000)
-	b.Touch(1, 0, [32]byte{})
-	b.Open(logging.Header{Kind: uint16(bus.Interned), Agent: 1})
-	b.Buf = gained.AppendTo(b.Buf)
-	b.Close()
-	raw, _ := b.Seal([32]byte{})
-	block, err := logging.Decode(raw)
-	require.NoError(t, err)
-	var p programs
-	s := state.New("default")
-	require.Empty(t, p.kindsOf(7, s, behind{}, &block, 1))
-	require.Equal(t, []string{"LITERAL"}, p.kindsOf(7, s, oneBlock{&block}, &block, 1))
-	require.Equal(t, []string{"LITERAL"}, p.kindsOf(7, s, noHistory{}, &block, 1), "what was found is remembered")
-	require.Empty(t, p.kindsOf(8, s, noHistory{}, &block, 1))
-	require.Contains(t, p.kinds, uint32(8))
-}
-
-type behind struct{}
-
-func (behind) AgentBlocks(uint32, uint64, segment.Visit) error {
-	return &segment.HistoryBehindError{FirstSeq: 9}
-}
-
-type oneBlock struct{ block *logging.Block }
-
-func (h oneBlock) AgentBlocks(_ uint32, _ uint64, visit segment.Visit) error {
-	visit(0, h.block)
-	return nil
 }
 
 // The kinds that the renderer gives to instructions are those that the

@@ -25,9 +25,10 @@ func span(agent identity.ID, tick uint64, run uint32) string {
 // running is the tick's run that the records of a block are in: from
 // TickStarted to the tick's exit, which stand in one block.
 type running struct {
-	agent uint32
-	tick  uint64
-	run   uint32
+	agent   uint32
+	tick    uint64
+	run     uint32
+	program uint32 // its number
 }
 
 func endsRun(k bus.Kind) bool {
