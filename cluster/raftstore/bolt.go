@@ -32,7 +32,6 @@ func openBolt(path string, lockTimeout time.Duration) (backend, error) {
 		// The free list is rebuilt at open instead of written with every commit.
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistMapType,
-		NoSync:         !syncs,
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := createBolt(path, options); err != nil {
@@ -76,7 +75,7 @@ func openChunks(path string, options bbolt.Options) (*chunkLog, error) {
 	if err := checkLayout(path, options); err != nil {
 		return nil, err
 	}
-	files, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &options})
+	files, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &options, NoSync: !syncs})
 	if err != nil {
 		return nil, err
 	}

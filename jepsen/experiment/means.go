@@ -28,7 +28,7 @@ func (g *rig) means(r *run) nemesis.Means {
 		},
 	}
 	for _, node := range g.lab.Nodes() {
-		n := &nemesis.Node{ID: node.ID(), Process: process{node}, Clock: g.clock(node.ID()), ReadLog: readLog(node)}
+		n := &nemesis.Node{ID: node.ID(), Process: process{node}, Files: g.files(node), Clock: g.clock(node.ID()), ReadLog: readLog(node)}
 		switch d := g.disks[node.ID()]; {
 		case d.image != nil:
 			n.Disk = image{d.image}
@@ -80,6 +80,21 @@ func ignore(err, known error) error {
 		return nil
 	}
 	return err
+}
+
+// files are a node's data, and what they were before the faults.
+func (g *rig) files(node *lab.Node) disk.Files {
+	return disk.Files{Dir: node.Data(), Old: filepath.Join(g.dir, "old", node.ID())}
+}
+
+// keep copies all nodes' files, for damage that puts old ones back.
+func (g *rig) keep() error {
+	for _, node := range g.lab.Nodes() {
+		if err := g.files(node).Keep(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clock writes what the node's clock reads (cmd/omni, build tag faultclock).

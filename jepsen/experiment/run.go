@@ -246,6 +246,11 @@ func (r *run) disturb(ctx context.Context, n *nemesis.Nemesis) error {
 	r.record.Phase(history.Calm)
 	r.say("%s, seed %d: %d nodes at %d operations a second", r.Scenario.Name, r.Seed, r.Scenario.Nodes, r.Scenario.Rate)
 	sleep(ctx, r.Scenario.Calm)
+	if slices.ContainsFunc(wanted(r.Scenario), func(f *scenarios.Fault) bool { return f.Way != "" }) {
+		if err := r.rig.keep(); err != nil {
+			return err
+		}
+	}
 	r.record.Phase(history.Faults)
 	if !r.Scenario.Exploratory() {
 		return n.Play(ctx, r.Scenario)
