@@ -111,11 +111,9 @@ func (g *rig) clock(node string) func(time.Duration) error {
 func readLog(node *lab.Node) func(bool) error {
 	return func(on bool) error {
 		if on {
-			node.UnblockStderr()
-		} else {
-			node.BlockStderr()
+			return node.UnblockStderr()
 		}
-		return nil
+		return node.BlockStderr()
 	}
 }
 
