@@ -17,7 +17,7 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-race test-long test-386 sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted bench bench-check fuzz lint fmt clean
+.PHONY: help build run test test-race test-long test-386 test-root sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted bench bench-check fuzz lint fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,7 @@ test-long: ## also what takes minutes: tests behind the build tag `long`, and al
 	$(GO) vet -tags long ./...
 	$(GO) test -tags long -timeout 60m $(UNIT)
 	$(GO) test -tags long -p 1 -timeout 120m $(PROCESS_DIRS)
+	$(GO) test -tags long,root -p 1 -timeout 60m ./jepsen/lab/...
 	OMNI_TEST_STORE=bolt $(GO) test -timeout 20m ./cluster/consensus
 	OMNI_TEST_STORE=wal $(GO) test -p 1 -timeout 40m $(STORE_DIRS)
 
@@ -60,13 +61,18 @@ JEPSEN_OUT ?= jepsen-reports
 HOURS ?= 8
 JEPSEN = jepsen/install && $(GO) build -trimpath -o bin/jepsen ./jepsen && bin/jepsen sweep
 
+test-root: ## tests of what the fault tests stand on: networks and disks that fail
+	jepsen/install
+	$(GO) vet -tags root ./jepsen/lab/...
+	$(GO) test -tags root -p 1 ./jepsen/lab/...
+
 jepsen-smoke: ## quick fault tests of real processes, under 6 minutes
 	$(JEPSEN)
 	bin/jepsen run --smoke --operations 36000 --out $(JEPSEN_OUT)
 
 jepsen: ## every scenario, and every planted bug: about an hour
 	$(JEPSEN)
-	bin/jepsen run --all --out $(JEPSEN_OUT)
+	bin/jepsen run --all --rounds 3 --out $(JEPSEN_OUT)
 	bin/jepsen planted --out $(JEPSEN_OUT)
 
 jepsen-soak: ## every scenario again and again with new seeds: make jepsen-soak HOURS=8

@@ -24,6 +24,7 @@ type runFlags struct {
 	seed              uint64
 	smoke, all        bool
 	length            time.Duration
+	rounds            int
 	operations        int
 }
 
@@ -41,6 +42,7 @@ func newRun() *cobra.Command {
 	flags.BoolVar(&f.smoke, "smoke", false, "the quick ones")
 	flags.BoolVar(&f.all, "all", false, "all of them")
 	flags.DurationVar(&f.length, "for", 0, "again and again, with new seeds, for so long")
+	flags.IntVar(&f.rounds, "rounds", 1, "so many times each, with new seeds")
 	flags.IntVar(&f.operations, "operations", 0, "fail when all runs together did fewer")
 	return c
 }
@@ -117,9 +119,9 @@ func (f *runFlags) run(ctx context.Context, names []string) error {
 // be judged is a row without a verdict; after an interruption there are no more.
 func (f *runFlags) runs(ctx context.Context, chosen []*scenarios.Scenario) (rows []summary.Row, err error) {
 	until := time.Now().Add(f.length)
-	for round := 0; round == 0 || time.Now().Before(until); round++ {
+	for round := 0; round < f.rounds || time.Now().Before(until); round++ {
 		for _, scenario := range chosen {
-			if round > 0 && !time.Now().Before(until) {
+			if round >= f.rounds && !time.Now().Before(until) {
 				break
 			}
 			row, err := f.one(ctx, scenario)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sort"
 	"syscall"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
@@ -72,6 +73,19 @@ func (s *Store) suspect(start, epoch uint64) (logging.Segment, bool) {
 	}
 	entry, ok := sealedAt(s.end.Sealed, start)
 	return entry, ok && !slices.Contains(s.bad, start)
+}
+
+// SeqAfter is the busSeq that follows the sealed segment in which a position lies; 0
+// when it lies in none.
+func (s *Store) SeqAfter(position uint64) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sealed := s.end.Sealed
+	i := sort.Search(len(sealed), func(i int) bool { return sealed[i].End() > position })
+	if i == len(sealed) {
+		return 0
+	}
+	return sealed[i].LastSeq + 1
 }
 
 // indexOf gives the sidecar index of a sealed segment; a *CorruptError, and the

@@ -211,7 +211,12 @@ func (r *run) finish(ctx context.Context, unwell error) error {
 		if unwell != nil {
 			break // it would ask every node for everything
 		}
-		if err := load.Workload.Finish(ctx, r.env); err != nil {
+		err := load.Workload.Finish(ctx, r.env)
+		for until := time.Now().Add(alike); err != nil && ctx.Err() == nil && time.Now().Before(until); {
+			sleep(ctx, lookEvery) // a node may have met a damaged file, which it fetches
+			err = load.Workload.Finish(ctx, r.env)
+		}
+		if err != nil {
 			return fmt.Errorf("finish %s: %w", load.Workload.Name(), err)
 		}
 	}

@@ -23,7 +23,7 @@ var codes = [...]CodeInfo{
 	definite("COMPACTED", 410, "The log below the position named in first was archived. A watch goes on from first; what was archived can be read page by page on a node that has the archive."),
 	definite("CROSS_ORIGIN", 403, "A web browser sent this on behalf of a page from elsewhere. The API takes commands from programs and from its own origin only."),
 	definite("EMPTY", 422, "The command had no bytes: nothing was proposed."),
-	later("HISTORY_BEHIND", 503, "This node does not have the log below the position named in first (yet): it started from a snapshot. Another node may have it."),
+	later("HISTORY_BEHIND", 503, "This node does not have the log below the position named in first (yet): it started from a snapshot, or a part of it was damaged. Another node may have it."),
 	later("INTAKE_CLOSED", 503, "This node takes no commands: it is suspended or stopping. Others may."),
 	definite("INTERNAL", 500, "The node met something that should not be, such as a damaged block of its log. Nothing took effect; the node's own log tells more."),
 	definite("INVALID_ARGUMENT", 422, "A field, a parameter or a header breaks the rule that the answer names."),

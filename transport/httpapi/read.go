@@ -56,6 +56,13 @@ func (s *Server) logError(err error) *api.Error {
 		return e
 	}
 	s.log.Error("reading the execution log", "error", err)
+	var damaged *segment.CorruptError
+	if errors.As(err, &damaged) {
+		// It was marked by whoever met it, and is fetched from another node.
+		e := refused(api.CodeHistoryBehind, "from", "a part of the log is damaged on this node", "ask another node, or this one again when it has fetched it")
+		e.First = s.node.Log().SeqAfter(damaged.Position)
+		return e
+	}
 	return refused(api.CodeInternal, "", "the execution log cannot be read here", "ask another node")
 }
 

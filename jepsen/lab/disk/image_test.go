@@ -1,4 +1,4 @@
-//go:build linux
+//go:build root && linux
 
 package disk_test
 

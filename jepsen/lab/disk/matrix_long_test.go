@@ -1,4 +1,4 @@
-//go:build long && linux
+//go:build root && long && linux
 
 package disk_test
 

@@ -69,7 +69,7 @@ func (g *Group) newNode(t testing.TB, dir string, at int) *Node {
 	store, err := segment.Open(dir, segment.Options{Owner: segment.Owner(ClusterID, "default")})
 	require.NoError(t, err)
 	n := &Node{
-		group: g, at: at, kernel: kernel.New("default", evaluator.Lookup), store: store,
+		group: g, at: at, dir: dir, kernel: kernel.New("default", evaluator.Lookup), store: store,
 		moved: make(chan struct{}), peer: cluster.Peer{ID: fmt.Sprintf("n%d", at+1)},
 	}
 	require.NoError(t, store.Resume(*n.kernel.Log()))

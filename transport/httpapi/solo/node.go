@@ -25,6 +25,7 @@ import (
 type Node struct {
 	group  *Group
 	at     int
+	dir    string
 	kernel *kernel.Kernel
 	store  *segment.Store
 	peer   cluster.Peer
@@ -66,6 +67,9 @@ func (n *Node) Release() {
 	n.held = false
 	n.catchUp()
 }
+
+// LogDir is where the replica's log is.
+func (n *Node) LogDir() string { return n.dir }
 
 // Forget makes the replica one that started from a snapshot: an event passes
 // that its log never sees, so its history begins after that.
