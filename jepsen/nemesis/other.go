@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/omnikernel/omnikernel/jepsen/lab/disk"
 )
 
 var otherKinds = map[string]kind{
@@ -74,9 +76,19 @@ func corrupt(ctx context.Context, n *Nemesis, in *Injected) error {
 			return err
 		}
 		did, err := node.Files.Damage(in.File, in.Way, n.dice.Uint64())
-		in.detail[node.ID] = did
-		return err
+		return in.damaged(node, did, err)
 	})
+}
+
+// damaged notes what was done. A node that has no such file yet was killed only,
+// and that is what is noted.
+func (in *Injected) damaged(node *Node, did map[string]any, err error) error {
+	if errors.Is(err, disk.ErrNothing) {
+		in.detail[node.ID] = err.Error()
+		return nil
+	}
+	in.detail[node.ID] = did
+	return err
 }
 
 func helix(ctx context.Context, n *Nemesis, in *Injected) error {
@@ -91,8 +103,7 @@ func helix(ctx context.Context, n *Nemesis, in *Injected) error {
 	}
 	for part, node := range in.Nodes {
 		did, err := node.Files.Share(in.File, in.Way, part, len(in.Nodes), seed)
-		in.detail[node.ID] = did
-		if err != nil {
+		if err := in.damaged(node, did, err); err != nil {
 			return fmt.Errorf("%s: %w", node.ID, err)
 		}
 	}

@@ -103,11 +103,11 @@ func (f Files) choose(kind Kind, way Way, random *rand.Rand, s share) (Done, err
 			part, parts = int64(s.part), int64(s.parts)
 		}
 		done, err := f.damage(c.Found, c.way, random, part, parts)
-		if !errors.Is(err, errNothing) {
+		if !errors.Is(err, ErrNothing) {
 			return done, err
 		}
 	}
-	return Done{}, fmt.Errorf("damage: %s has no %s file that could be damaged in the way %q", f.Dir, kind, way)
+	return Done{}, fmt.Errorf("damage: %s has no %s file that could be damaged in the way %q: %w", f.Dir, kind, way, ErrNothing)
 }
 
 // owns tells whether a whole file may be damaged. Those of one segment belong

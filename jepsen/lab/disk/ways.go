@@ -52,8 +52,8 @@ func (d Done) String() string {
 	return fmt.Sprintf("%s %s (%s) at %d, %d bytes", d.Way, d.File, d.Kind, d.Offset, d.Length)
 }
 
-// errNothing: a file has nothing in this range that could be damaged so.
-var errNothing = errors.New("nothing to damage there")
+// ErrNothing: a file has nothing in this range that could be damaged so.
+var ErrNothing = errors.New("nothing to damage there")
 
 // damage damages the part-th of so many ranges of a file, which local ways stay in.
 func (f Files) damage(found Found, way Way, random *rand.Rand, part, parts int64) (Done, error) {
@@ -77,7 +77,7 @@ func (f Files) damage(found Found, way Way, random *rand.Rand, part, parts int64
 	}
 	from, end := used*part/parts, used*(part+1)/parts
 	if from == end {
-		return d, errNothing
+		return d, ErrNothing
 	}
 	d.Offset = from + random.Int64N(end-from)
 	switch way {
@@ -134,7 +134,7 @@ func zero(file *os.File, d *Done, from, end int64) error {
 		return err
 	}
 	if len(bytes.Trim(page, "\x00")) == 0 {
-		return errNothing
+		return ErrNothing
 	}
 	d.Offset, d.Length = start, int64(len(page))
 	_, err := file.WriteAt(make([]byte, len(page)), start)
@@ -145,7 +145,7 @@ func zero(file *os.File, d *Done, from, end int64) error {
 func (f Files) putBack(d Done, full string) (Done, error) {
 	old, err := os.ReadFile(filepath.Join(f.Old, d.File))
 	if errors.Is(err, os.ErrNotExist) || f.Old == "" {
-		return d, errNothing
+		return d, ErrNothing
 	}
 	if err != nil {
 		return d, err
@@ -159,7 +159,7 @@ func (f Files) putBack(d Done, full string) (Done, error) {
 		same++
 	}
 	if same == len(present) && same == len(old) {
-		return d, errNothing
+		return d, ErrNothing
 	}
 	d.Offset, d.Length = int64(same), int64(max(len(old), len(present))-same)
 	if err := os.WriteFile(full, old, 0o600); err != nil {
