@@ -69,7 +69,7 @@ func TestAnAuditSaysWhatIsWrong(t *testing.T) {
 	assert.Contains(t, stdout, "the log does not keep to the rules: ")
 	assert.Regexp(t, `(?m)^unjudged \(TO-3\) busSeq \d+, index 2, .*, CALL_REQUESTED of agent `+id+`, tick 1$`, stdout)
 	assert.Contains(t, stdout, "  call 1, of http.request, enters the outbox, and no ALLOW for it comes before\n")
-	assert.Equal(t, "error: the log does not keep to the rules: 1 findings\n", stderr)
+	assert.Equal(t, "error: "+log+": the log does not keep to the rules: 1 findings\n", stderr)
 
 	stdout, _, exit = omni(t, "log", "audit", log, "-o", "json")
 	assert.Equal(t, api.ExitRefused, exit)
@@ -87,7 +87,7 @@ func TestAnAuditSaysWhatIsWrong(t *testing.T) {
 	stdout, stderr, exit = omni(t, "log", "audit", log)
 	assert.Equal(t, api.ExitRefused, exit)
 	assert.Contains(t, stdout, "unjudged (TO-3)", "what was found before it broke off is told")
-	assert.Contains(t, stderr, "error: log export: broken at byte ")
+	assert.Contains(t, stderr, "error: "+log+": log export: broken at byte ")
 	require.NoError(t, os.WriteFile(log, []byte("no log"), 0o600))
 	_, stderr, exit = omni(t, "log", "audit", log)
 	assert.Equal(t, api.ExitUsage, exit)
