@@ -112,6 +112,46 @@ func TestForcedSuspend(t *testing.T) {
 	}
 }
 
+// LC-13: who was asked to suspend, and is still WAITING, can be forced to: the
+// request is used up with it, and when the agent waits again it is not suspended.
+func TestForcedAfterAsked(t *testing.T) {
+	for name, wait := range waits {
+		s := kerneltest.New(t, 2)
+		id := waiting(s, inSeq(wait.program, `{"kind":"RECEIVE","payload":{}}`))
+		require.Empty(t, s.Trigger(id, "suspend").Refusal)
+		require.Equal(t, failure.InvalidTransition, s.Trigger(id, "suspend").Refusal.Code, name)
+		require.Empty(t, force(s, id).Refusal, name)
+		require.Equal(t, []string{"resume", "suspend"}, s.Path()[:2], name)
+		require.Equal(t, 1, s.Count(bus.SuspendRequested), name)
+		require.Equal(t, 1, s.Count(bus.SnapshotTaken), name)
+		require.Equal(t, lifecycle.Resumable, s.StateOf(id), name)
+		require.Zero(t, s.Row(id).Lifecycle.Suspending, name)
+		require.Zero(t, s.State().Tools.Len()+s.State().Escalations.Len(), name)
+		require.Equal(t, failure.InvalidTransition, force(s, id).Refusal.Code, "only once")
+		s.Check()
+
+		require.Empty(t, s.Trigger(id, "resume").Refusal)
+		require.Equal(t, lifecycle.Waiting, s.StateOf(id), name)
+		s.Send(id, "on")
+		require.Equal(t, lifecycle.Terminated, s.StateOf(id), name)
+		s.Check()
+	}
+}
+
+// LC-13: the request on record is the last one: a client's, then a parent's by
+// force, is the parent's.
+func TestParentForcesWhatAClientAskedFor(t *testing.T) {
+	s := kerneltest.New(t, 1)
+	id := waiting(s, callEcho)
+	require.Empty(t, s.Trigger(id, "suspend").Refusal)
+	s.Commit(event.Event{Kind: event.AgentTrigger, Body: event.Encode(event.Trigger{Agent: id, Trigger: "suspend", Force: true})},
+		kernel.TriggerAs(lifecycle.Parent))
+	require.Equal(t, lifecycle.Resumable, s.StateOf(id))
+	row := s.Row(id).Lifecycle
+	last := row.Last[(row.Count-1)%lifecycle.Kept]
+	require.Equal(t, lifecycle.Parent, last.Caller)
+}
+
 // LC-13: of several calls at once those that have their answers keep them.
 func TestForcedSuspendKeepsAnswers(t *testing.T) {
 	s := kerneltest.New(t, 1)

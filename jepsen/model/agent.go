@@ -160,14 +160,14 @@ func (a Agent) trigger(ask Ask) (Agent, Answer) {
 }
 
 // suspendWaiting is LC-13. Once it was asked for, the table's word holds again,
-// which has no such row (LC-2).
+// which has no such row (LC-2); but force does at once what was asked for.
 func (a Agent) suspendWaiting(ask Ask) (Agent, Answer) {
+	if ask.Force {
+		a.State, a.Tick, a.Leaving = Resumable, withdrawn, false
+		return a.done()
+	}
 	if a.Leaving {
 		return a.refuse("INVALID_TRANSITION")
-	}
-	if ask.Force {
-		a.State, a.Tick = Resumable, withdrawn
-		return a.done()
 	}
 	a.Leaving = true
 	return a.done()

@@ -44,6 +44,17 @@ func TestAgent(t *testing.T) {
 			{model.Ask{Do: "submit", Instruction: "n"}, "", model.Spawned, model.Spawned},
 			{model.Ask{Do: "activate"}, "", model.Active, model.Terminated},
 		},
+		"one that is asked to leave, and then made to": { // LC-13
+			{model.Ask{Do: "start", Instruction: "w"}, "", model.Active, model.Waiting},
+			{model.Ask{Do: "suspend"}, "", model.Waiting, model.Waiting},
+			{model.Ask{Do: "suspend"}, "INVALID_TRANSITION", model.Waiting, model.Waiting},
+			{model.Ask{Do: "suspend", Force: true}, "", model.Resumable, model.Resumable},
+			{model.Ask{Do: "suspend", Force: true}, "INVALID_TRANSITION", model.Resumable, model.Resumable},
+			{model.Ask{Do: "resume"}, "", model.Active, model.Faulted},
+			{model.Ask{Do: "reclassify"}, "", model.Faulted, model.Faulted},
+			{model.Ask{Do: "recover"}, "", model.Active, model.Waiting},
+			{model.Ask{Do: "send"}, "", model.Active, model.Active}, // nothing of the first request is left
+		},
 		"one whose wait is withdrawn": {
 			{model.Ask{Do: "start", Instruction: "w"}, "", model.Active, model.Waiting},
 			{model.Ask{Do: "suspend", Force: true}, "", model.Resumable, model.Resumable},

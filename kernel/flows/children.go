@@ -193,7 +193,11 @@ func (g *gate) agentTool(j *judgement) {
 		if j.request.Tool == "agent.resume" {
 			trigger = lifecycle.Resume
 		}
-		if !v.possible(t, trigger, lifecycle.Parent) {
+		force := false
+		if raw, ok := j.request.Args.Get("force"); ok {
+			force, _ = raw.Bool()
+		}
+		if !v.possible(t, trigger, lifecycle.Parent, force) {
 			g.impossible(j, trigger)
 			return
 		}
@@ -201,10 +205,6 @@ func (g *gate) agentTool(j *judgement) {
 			v.resume(t, lifecycle.Parent, why, g.out)
 			state = lifecycle.Active
 			break
-		}
-		force := false
-		if raw, ok := j.request.Args.Get("force"); ok {
-			force, _ = raw.Bool()
 		}
 		if state == lifecycle.Active || force {
 			state = lifecycle.Resumable

@@ -25,7 +25,7 @@ func Trigger(v View, cmd *event.Trigger, caller lifecycle.Caller, out *bus.Batch
 		return Target{}, refusal
 	}
 	from := t.Row.Lifecycle.State
-	if !v.possible(t, trigger, caller) {
+	if !v.possible(t, trigger, caller, cmd.Force) {
 		return t, rejected(t, trigger, caller)
 	}
 	if refusal := v.checkRun(cmd.Input, cmd.Reason); refusal != nil {
@@ -67,10 +67,11 @@ func Trigger(v View, cmd *event.Trigger, caller lifecycle.Caller, out *bus.Batch
 }
 
 // possible asks the table. A WAITING agent may be told to suspend once, by whom
-// row 6 allows it: that is taken right after row 7 (LC-13).
-func (v View) possible(t Target, trigger lifecycle.Trigger, caller lifecycle.Caller) bool {
+// row 6 allows it: that is taken right after row 7 (LC-13). Whoever does not
+// want to wait for that may force it then: it takes the place of what was asked.
+func (v View) possible(t Target, trigger lifecycle.Trigger, caller lifecycle.Caller, force bool) bool {
 	from := t.Row.Lifecycle.State
-	if from == lifecycle.Waiting && trigger == lifecycle.Suspend && t.Row.Lifecycle.Suspending == 0 {
+	if from == lifecycle.Waiting && trigger == lifecycle.Suspend && (force || t.Row.Lifecycle.Suspending == 0) {
 		from = lifecycle.Active
 	}
 	_, ok := lifecycle.Decide(from, trigger, caller)

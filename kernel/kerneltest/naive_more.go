@@ -25,7 +25,7 @@ func (n *Naive) trigger(a *agent, b *event.Trigger, r *rules) func() {
 	from, mine := clients[b.Trigger]
 	_, known := lifecycle.ParseTrigger(b.Trigger)
 	r.must(known, failure.InvalidArgument)
-	may := mine && (from == a.state || b.Trigger == "suspend" && n.suspendable(a))
+	may := mine && (from == a.state || b.Trigger == "suspend" && n.suspendable(a, b.Force))
 	r.must(!known || may, failure.InvalidTransition)
 	r.must(len(b.Input) == 0 || b.Trigger == "spawn", failure.InvalidArgument)
 	r.must(!b.Force || b.Trigger == "suspend", failure.InvalidArgument)

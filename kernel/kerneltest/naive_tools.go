@@ -152,7 +152,7 @@ func (n *Naive) handle(a *agent, c *call) {
 	case "agent.suspend":
 		raw, _ := c.args.Get("force")
 		force, _ := raw.Bool()
-		if !n.suspendable(child) {
+		if !n.suspendable(child, force) {
 			n.fails(a, c, failure.InvalidTransition)
 			return
 		}
@@ -206,8 +206,9 @@ func (a *agent) came() value.Raw {
 	})
 }
 
-func (n *Naive) suspendable(a *agent) bool {
-	return a.state == lifecycle.Active || a.state == lifecycle.Waiting && !a.suspending
+// suspendable: who waits is asked once, and may be forced after that (LC-13).
+func (n *Naive) suspendable(a *agent, force bool) bool {
+	return a.state == lifecycle.Active || a.state == lifecycle.Waiting && (force || !a.suspending)
 }
 
 // suspend is row 6, and LC-13 of an agent that waits.
