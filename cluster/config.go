@@ -1,11 +1,16 @@
 package cluster
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/nodejournal"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/kernel/config"
@@ -57,10 +62,30 @@ type Config struct {
 	ArchiveDir   string
 	ArchiveBytes uint64
 
+	// State is the node's lifecycle (NO-1), which its process has taken to Starting.
+	// nil: one that nobody keeps, and that Open takes to Running. Journal is where it
+	// is kept; nil: nowhere.
+	State   *nodestate.Registry
+	Journal *nodejournal.Journal
+
 	// Fatal ends the process; called at most once, from any goroutine.
 	Fatal  func(error)
 	Logger hclog.Logger
 	Wall   func() time.Time // default time.Now
+}
+
+// Check says what is wrong with a node's identity, before anything is done in its
+// name.
+func (c *Config) Check() error {
+	switch {
+	case c.NodeID == "" || c.ClusterID == "" || c.KernelID == "" || c.DataDir == "":
+		return errors.New("cluster: a node needs a node id, a cluster id, a kernel id and a data directory")
+	case !slices.ContainsFunc(c.Peers, func(p Peer) bool { return p.ID == c.NodeID }):
+		return fmt.Errorf("cluster: the list of peers must name this node, %q, too", c.NodeID)
+	case c.Fatal == nil:
+		return errors.New("cluster: a node needs to be told how to end the process")
+	}
+	return nil
 }
 
 // BackupConfig says where a node puts backups by itself, and when (package backups).

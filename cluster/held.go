@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/fsm"
 	"github.com/omnikernel/omnikernel/fsm/backup"
@@ -47,6 +48,9 @@ func Hold(c Config, cause *fsm.SafeModeError) (*Held, error) {
 	}}
 	if err := h.open(n); err != nil {
 		return nil, errors.Join(err, h.close())
+	}
+	if refusal := h.config.State.Transition(nodestate.Fatal, nodestate.Cause{By: "node", Text: h.cause.Error()}); refusal != nil {
+		return nil, errors.Join(refusal, h.close())
 	}
 	return h, nil
 }
@@ -85,7 +89,7 @@ func kindAt(log raft.LogStore, index uint64) string {
 }
 
 // Stop gives the data directory back.
-func (h *Held) Stop(context.Context) error { return h.close() }
+func (h *Held) Stop(context.Context) error { return errors.Join(terminate(h.config.State), h.close()) }
 
 func (h *Held) close() error {
 	var errs []error

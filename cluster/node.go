@@ -14,6 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/datadir"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/fsm"
 	"github.com/omnikernel/omnikernel/fsm/segment"
@@ -25,6 +26,7 @@ type Node struct {
 	logger  hclog.Logger
 	self    Peer
 	started time.Time
+	state   *nodestate.Registry
 
 	guard *fsm.Guard
 	log   *segment.Store
@@ -63,10 +65,18 @@ func Open(c Config) (*Node, error) {
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.closeStores())
 	}
+	if c.State == nil {
+		if refusal := n.state.Transition(nodestate.InitOK, nodestate.Cause{By: "node"}); refusal != nil {
+			return nil, errors.Join(refusal, n.closeStores())
+		}
+	}
 	return n, nil
 }
 
 func prepare(c Config) (*Node, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
 	if c.Wall == nil {
 		c.Wall = time.Now
 	}
@@ -80,14 +90,13 @@ func prepare(c Config) (*Node, error) {
 			n.self = p
 		}
 	}
-	switch {
-	case c.NodeID == "" || c.ClusterID == "" || c.KernelID == "" || c.DataDir == "":
-		return nil, errors.New("cluster: a node needs a node id, a cluster id, a kernel id and a data directory")
-	case n.self.ID == "":
-		return nil, fmt.Errorf("cluster: the list of peers must name this node, %q, too", c.NodeID)
-	case c.Fatal == nil:
-		return nil, errors.New("cluster: a node needs to be told how to end the process")
+	if c.State == nil {
+		n.config.State = nodestate.New(nodestate.Options{Policy: nodestate.DefaultPolicy, Now: c.Wall})
+		if refusal := n.config.State.Transition(nodestate.Start, nodestate.Cause{By: "node"}); refusal != nil {
+			return nil, refusal
+		}
 	}
+	n.state = n.config.State
 	return n, nil
 }
 
@@ -191,6 +200,9 @@ func (n *Node) join() (err error) {
 // Stop gives leadership away, and then ends everything in order.
 func (n *Node) Stop(ctx context.Context) error {
 	n.stopping.Store(true)
+	if err := terminate(n.state); err != nil {
+		return err
+	}
 	err := n.group.Stop(ctx)
 	var nobody *consensus.Refusal
 	if errors.As(err, &nobody) {
@@ -199,6 +211,17 @@ func (n *Node) Stop(ctx context.Context) error {
 		err = nil
 	}
 	return errors.Join(err, n.closeStores())
+}
+
+// terminate takes a node to Terminating, if nobody who told it to stop has.
+func terminate(r *nodestate.Registry) error {
+	if r.State() == nodestate.Terminating {
+		return nil
+	}
+	if refusal := r.Transition(nodestate.Shutdown, nodestate.Cause{By: "node", Text: "the node is stopped"}); refusal != nil {
+		return refusal
+	}
+	return nil
 }
 
 func (n *Node) closeStores() error {
@@ -225,6 +248,7 @@ func (n *Node) closeStores() error {
 func (n *Node) die(err error) {
 	n.fatal.Do(func() {
 		n.failure.Store(&err)
+		_ = n.state.Transition(nodestate.Fatal, nodestate.Cause{By: "node", Text: err.Error()}) // refused: it has stopped in order
 		n.logger.Error("this node stops", "error", err)
 		var diverged *fsm.DivergenceError
 		var differs *segment.DivergenceError

@@ -14,8 +14,8 @@ import (
 // context bounds the wait; a command that was proposed and not answered in time
 // is called unknown (CL-2).
 func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
-	if n.stopping.Load() && e.Kind.IsCommand() {
-		return Answer{Verdict: Refused, Code: CodeIntakeClosed, Detail: "this node is stopping"}
+	if n.state.Closed() && e.Kind.IsCommand() {
+		return n.intakeClosed()
 	}
 	if !kernel.Readable(&e) {
 		return unreadable()
@@ -27,6 +27,16 @@ func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
 		return notYetRestored()
 	}
 	return n.commit(ctx, n.encode(&e))
+}
+
+// intakeClosed answers commands that a node does not take in the state that it is
+// in (NO-2): it did not happen here and will not.
+func (n *Node) intakeClosed() Answer {
+	a := Answer{Verdict: Refused, Code: CodeIntakeClosed, Detail: "this node takes no commands: it is " + string(n.state.State()) + ". Ask another one"}
+	if leader, known := n.Leader(); known && leader.ID != n.config.NodeID {
+		a.Leader = leader
+	}
+	return a
 }
 
 // unreadable answers an event that would stop every node that applies it (EV-2).
@@ -56,14 +66,20 @@ func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 	answers := make([]Answer, len(batch))
 	if !n.stamps.running() {
 		for i := range answers {
-			answers[i] = n.notLeading()
+			if answers[i] = n.notLeading(); n.state.Closed() && batch[i].Kind.IsCommand() {
+				answers[i] = n.intakeClosed()
+			}
 		}
 		return answers
 	}
-	foreign := n.foreign(n.fsm.State())
+	foreign, closed := n.foreign(n.fsm.State()), n.state.Closed()
 	encoded := make([][]byte, 0, len(batch))
 	places := make([]int, 0, len(batch))
 	for i := range batch {
+		if closed && batch[i].Kind.IsCommand() {
+			answers[i] = n.intakeClosed()
+			continue
+		}
 		if foreign && batch[i].Kind.IsCommand() {
 			answers[i] = notYetRestored()
 			continue

@@ -78,11 +78,11 @@ func writeOwner(path string, o owner) error {
 	if err != nil {
 		return err
 	}
-	return writeDurable(path, append(content, '\n'))
+	return WriteFile(path, append(content, '\n'))
 }
 
-// writeDurable gives a file this content, across a power cut as well.
-func writeDurable(path string, content []byte) error {
+// WriteFile gives a file this content, across a power cut as well.
+func WriteFile(path string, content []byte) error {
 	f, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("cluster: data directory: %w", err)
@@ -105,5 +105,5 @@ func writeDurable(path string, content []byte) error {
 
 // Condemn marks the directory so that this replica never serves again.
 func Condemn(dir string, why error) error {
-	return writeDurable(filepath.Join(dir, divergedFile), []byte(why.Error()+"\n"))
+	return WriteFile(filepath.Join(dir, divergedFile), []byte(why.Error()+"\n"))
 }

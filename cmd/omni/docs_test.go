@@ -130,6 +130,8 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A backtest":              show.Backtested{},
 		"A what-if":               show.WhatIfAnswer{},
 		"A cluster's status":      api.Status{},
+		"A node":                  api.NodeState{},
+		"A node's journal":        api.NodeJournal{},
 		"A transfer":              api.Transferred{},
 		"A dev cluster":           dev.File{},
 		"A demo":                  demo.Summary{},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
@@ -54,6 +56,7 @@ type serverFlags struct {
 	logLevel              string
 	tls                   tlsFiles
 	pprofAddr             string
+	policy                nodestate.Policy
 	evaluators            flows.Lookup
 }
 
@@ -67,6 +70,11 @@ func newServerCommand(a *app) *cobra.Command {
 Every node is given the same list of --peer, itself included: the cluster's
 first members and where they are. A node keeps everything in its data
 directory, which belongs to one node of one cluster for ever.
+
+A start that fails for a reason that may pass, such as a port that is still
+taken, is tried again: see --start-attempts. What became of every start is in
+the node's journal: omni node journal. A node that was suspended comes back
+suspended.
 
 SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 		Example: `  omni server --node n1 --data-dir /var/lib/omni --api-addr 127.0.0.1:7700 --raft-addr 127.0.0.1:7800 \
@@ -98,6 +106,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.Uint32Var(&f.backupRate, "backup-rate", cluster.DefaultBackupRate>>20, "MiB a second of backups that are read while commands are under way, those by the clock and those that are asked for")
 	flags.StringVar(&f.archiveDir, "archive-dir", "", "where the full files of archived log segments go; beside the log when empty")
 	flags.Uint64Var(&f.archiveMax, "archive-max", 0, "MiB of the archive that are kept, the oldest files going first; 0 keeps all")
+	addPolicyFlags(flags, &f.policy)
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
@@ -135,33 +144,23 @@ func runServer(ctx context.Context, f serverFlags) error {
 	if err := serveProfiles(f.pprofAddr, logger); err != nil {
 		return err
 	}
-	api, err := net.Listen("tcp", f.apiAddr)
-	if err != nil {
-		return fmt.Errorf("API address: %w: is another node running here? choose a free port with --api-addr", err)
-	}
-	defer api.Close()
-	endpoint, err := raftstream.Listen(raftstream.Options{
-		Listen: f.raftAddr, ClusterID: f.cluster, NodeID: f.node, TLS: secured, Logger: logger.Named("streams"),
-	})
-	if err != nil {
-		return fmt.Errorf("raft address: %w: choose a free port with --raft-addr", err)
-	}
-	defer endpoint.Close()
-	streams, err := endpoint.Kernel(f.kernel)
-	if err != nil {
-		return err
-	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	fatal := make(chan error, 1)
-	node, err := f.open(peers, streams, logger, fatal)
+	c, invalid := f.config(peers, logger, fatal)
+	life, err := beginLife(&c, f.policy, invalid)
 	if err != nil {
 		return err
 	}
-	streams.Peers().Handle(node.HandlePeer)
-	streams.History().Answer(node.HandleHistory)
-	server := httpapi.New(node, httpapi.Options{Lookup: f.evaluators, Logger: logger.Named("api")})
-	return serve(ctx, node, server, api, logger, fatal)
+	var s *standing
+	err = life.start(ctx, func() (err error) {
+		s, err = f.open(c, secured)
+		return err
+	})
+	if err == nil && s != nil {
+		err = s.serve(ctx, life, fatal)
+	}
+	return life.end(err)
 }
 
 // served is a node behind its API: one that does its part, or one that is held
@@ -173,13 +172,61 @@ type served interface {
 	Stop(ctx context.Context) error
 }
 
-// open wires the node: its Raft transport, its tools, its evaluators. A node
-// whose process ended over and over in one event is held instead (EV-14).
-func (f serverFlags) open(peers []cluster.Peer, streams *raftstream.Kernel, logger hclog.Logger, fatal chan<- error) (served, error) {
-	c, err := f.config(peers, streams, logger, fatal)
+// standing is a node that is open, with what it stands on.
+type standing struct {
+	node     served
+	server   *httpapi.Server
+	api      net.Listener
+	endpoint *raftstream.Endpoint
+	logger   hclog.Logger
+}
+
+// open opens the ports and the node behind them: its Raft transport, its tools,
+// its evaluators. When it fails nothing is left open.
+func (f serverFlags) open(c cluster.Config, secured *tls.Config) (s *standing, err error) {
+	s = &standing{logger: c.Logger}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.api, err = net.Listen("tcp", f.apiAddr); err != nil {
+		return nil, fmt.Errorf("API address: %w: is another node running here? choose a free port with --api-addr", err)
+	}
+	if s.endpoint, err = raftstream.Listen(raftstream.Options{
+		Listen: f.raftAddr, ClusterID: f.cluster, NodeID: f.node, TLS: secured, Logger: c.Logger.Named("streams"),
+	}); err != nil {
+		return nil, fmt.Errorf("raft address: %w: choose a free port with --raft-addr", err)
+	}
+	streams, err := s.endpoint.Kernel(f.kernel)
 	if err != nil {
 		return nil, err
 	}
+	c.Stream, c.Calls, c.History = streams.Layer(), streams.Peers(), streams.History()
+	if f.crashFast {
+		c.Crash = streams
+	}
+	if s.node, err = openNode(c); err != nil {
+		return nil, err
+	}
+	streams.Peers().Handle(s.node.HandlePeer)
+	streams.History().Answer(s.node.HandleHistory)
+	s.server = httpapi.New(s.node, httpapi.Options{Lookup: f.evaluators, Logger: c.Logger.Named("api")})
+	return s, nil
+}
+
+func (s *standing) close() {
+	if s.endpoint != nil {
+		_ = s.endpoint.Close()
+	}
+	if s.api != nil {
+		_ = s.api.Close()
+	}
+}
+
+// openNode opens the node. One whose process ended over and over in one event is
+// held instead (EV-14).
+func openNode(c cluster.Config) (served, error) {
 	node, err := cluster.Open(c)
 	if err == nil {
 		return node, nil
@@ -192,16 +239,15 @@ func (f serverFlags) open(peers []cluster.Peer, streams *raftstream.Kernel, logg
 	if err != nil {
 		return nil, err
 	}
-	logger.Error("this node is held in safe mode", "reason", held.Healthy(), "hint", cause.Hint())
+	c.Logger.Error("this node is held in safe mode", "reason", held.Healthy(), "hint", cause.Hint())
 	return held, nil
 }
 
-func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, logger hclog.Logger, fatal chan<- error) (cluster.Config, error) {
+// config is all of a node's configuration but its transport. With an error it still
+// says whose it is.
+func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal chan<- error) (cluster.Config, error) {
 	limits := config.Default()
 	limits.ClusterID, limits.KernelID, limits.SegmentBytes = f.cluster, f.kernel, f.segmentBytes
-	if refusal := limits.Check(); refusal != nil {
-		return cluster.Config{}, fmt.Errorf("--%s: %s", strings.ReplaceAll(refusal.Field, "_", "-"), refusal.Rule)
-	}
 	_, _ = rand.Read(limits.Seed[:]) // counts on the node that boots the cluster only
 	registry, err := tools.New(tools.Options{
 		MaxResultBytes: int(limits.MaxValueBytes),
@@ -209,14 +255,10 @@ func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, lo
 			logger.Error("a tool adapter panicked", "tool", tool, "cause", cause, "stack", string(stack))
 		},
 	}, echo.Adapter{}, httprequest.New(httprequest.Options{Secrets: secretFromEnvironment}))
-	if err != nil {
-		return cluster.Config{}, err
-	}
 	c := cluster.Config{
 		NodeID: f.node, ClusterID: f.cluster, KernelID: f.kernel, DataDir: f.dataDir, Version: thisBuild().Version, Peers: peers,
 		Store: raftstore.Kind(f.store), Timing: consensus.Timing{Multiplier: f.timing},
-		Raft:   consensus.Limits{SnapshotBytes: f.snapshotBytes, TrailingLogs: f.trailingLogs},
-		Stream: streams.Layer(), Calls: streams.Peers(), History: streams.History(),
+		Raft:        consensus.Limits{SnapshotBytes: f.snapshotBytes, TrailingLogs: f.trailingLogs},
 		HistoryRate: uint64(f.historyRate) << 20, HistoryMax: uint64(f.historyMax) << 20, Tools: registry,
 		ArchiveDir: f.archiveDir, ArchiveBytes: f.archiveMax << 20, BackupRate: uint64(f.backupRate) << 20,
 		Evaluators: f.evaluators, Limits: limits, Logger: logger, Wall: wallClock(f.node),
@@ -227,32 +269,35 @@ func (f serverFlags) config(peers []cluster.Peer, streams *raftstream.Kernel, lo
 			}
 		},
 	}
-	if f.crashFast {
-		c.Crash = streams
-	}
 	if f.backupDir != "" {
 		c.Backups = &cluster.BackupConfig{Dir: f.backupDir, Every: f.backupEvery, Keep: f.backupKeep}
 	}
-	return c, nil
+	if refusal := limits.Check(); refusal != nil {
+		return c, fmt.Errorf("--%s: %s", strings.ReplaceAll(refusal.Field, "_", "-"), refusal.Rule)
+	}
+	return c, err
 }
 
 // serve answers until it is told to stop, or must.
-func serve(ctx context.Context, node served, server *httpapi.Server, api net.Listener, logger hclog.Logger, fatal <-chan error) error {
+func (s *standing) serve(ctx context.Context, l *life, fatal <-chan error) error {
+	defer s.close()
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(api) }()
-	logger.Info("serving", "api", api.Addr(), "kernel", node.KernelID(), "cluster", node.ClusterID())
+	go func() { ended <- s.server.Serve(s.api) }()
+	s.logger.Info("serving", "api", s.api.Addr(), "kernel", s.node.KernelID(), "cluster", s.node.ClusterID())
 	var failed error
 	select {
 	case <-ctx.Done():
-		logger.Info("stopping")
+		s.logger.Info("stopping")
+		l.ask(nodestate.Shutdown, nodestate.Cause{By: "signal", Text: "the process was told to stop"})
 	case failed = <-fatal:
 		// What was detected must not be followed by anything else: no hand-over,
 		// no flush. The process ends with it.
 		return failed
 	case failed = <-ended:
+		l.ask(nodestate.Fatal, nodestate.Cause{By: "node", Text: fmt.Sprintf("the API has ended: %v", failed)})
 	}
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
-	err := node.Stop(stopping)
-	return errors.Join(failed, err, server.Shutdown(stopping))
+	err := s.node.Stop(stopping)
+	return errors.Join(failed, err, s.server.Shutdown(stopping))
 }

@@ -38,6 +38,7 @@ func (s *Server) document(mux *http.ServeMux, table []*route) {
 			{Name: "reads", Description: "At three levels of consistency, on every node."},
 			{Name: "log", Description: "The execution log: pages, a stream, an export."},
 			{Name: "cluster", Description: "The nodes."},
+			{Name: "node", Description: "The asked node itself: its lifecycle."},
 		},
 	}
 	for _, rt := range table {

@@ -148,6 +148,8 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET " + k + "/tokens",
 		"GET " + k + "/tokens/{token}",
 		"GET " + k + "/watch",
+		"GET /v1/node",
+		"GET /v1/node/journal",
 		"POST /v1/cluster/transfer",
 		"POST " + k + "/agents",
 		"POST " + k + "/agents/start",
@@ -310,7 +312,7 @@ func TestParametersMatchTheDocument(t *testing.T) {
 			switch { // what a key, or a number, is to start after
 			case p.Name == "after" && (strings.HasSuffix(path, "/memory") || strings.Contains(path, "/shared/")):
 				text = "notes"
-			case p.Name == "after" && strings.HasSuffix(path, "/escalations"):
+			case p.Name == "after" && strings.HasSuffix(path, "/escalations"), p.Name == "after" && path == "/v1/node/journal":
 				text = "1"
 			}
 			url += "&" + p.Name + "=" + text

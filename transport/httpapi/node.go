@@ -6,6 +6,8 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/backups"
+	"github.com/omnikernel/omnikernel/cluster/nodejournal"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -36,6 +38,11 @@ type Node interface {
 	// Transfer hands leadership over; to empty is the best follower. The error
 	// is a *consensus.Refusal where a code says more than a sentence.
 	Transfer(ctx context.Context, to string) error
+	// Lifecycle tells where the node stands.
+	Lifecycle() nodestate.Snapshot
+	// Journal is what is on record of that, after a seq: the newest entries, when
+	// there are more than limit.
+	Journal(after uint64, limit int) (nodejournal.Found, error)
 
 	ID() string
 	KernelID() string

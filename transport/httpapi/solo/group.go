@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/nodejournal"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/config"
@@ -68,13 +70,22 @@ func New(t testing.TB, nodes int, setup Setup) *Group {
 func (g *Group) newNode(t testing.TB, dir string, at int) *Node {
 	store, err := segment.Open(dir, segment.Options{Owner: segment.Owner(ClusterID, "default")})
 	require.NoError(t, err)
+	journal, _, err := nodejournal.Open(dir)
+	require.NoError(t, err)
+	state := nodestate.New(nodestate.Options{Policy: nodestate.DefaultPolicy, Sink: journal})
+	for _, trigger := range []nodestate.Trigger{nodestate.Start, nodestate.InitOK} {
+		require.Nil(t, state.Transition(trigger, nodestate.Cause{By: "node"}))
+	}
 	n := &Node{
-		group: g, at: at, dir: dir, kernel: kernel.New("default", evaluator.Lookup), store: store,
+		State: state, journal: journal, group: g, at: at, dir: dir, kernel: kernel.New("default", evaluator.Lookup), store: store,
 		moved: make(chan struct{}), peer: cluster.Peer{ID: fmt.Sprintf("n%d", at+1)},
 	}
 	require.NoError(t, store.Resume(*n.kernel.Log()))
 	n.publish()
-	t.Cleanup(func() { _ = store.Close() })
+	t.Cleanup(func() {
+		_ = store.Close()
+		_ = journal.Close()
+	})
 	return n
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/nodejournal"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel"
@@ -37,6 +39,10 @@ type Node struct {
 	Unhealthy atomic.Pointer[string]
 	// Scheduled, when set, is how its backups by the clock stand.
 	Scheduled atomic.Pointer[backups.Status]
+
+	// State is its lifecycle, Running, and journal is where that is kept.
+	State   *nodestate.Registry
+	journal *nodejournal.Journal
 
 	applied uint64 // guarded by the group's lock, as held and kernel are
 	held    bool
@@ -222,6 +228,14 @@ func (n *Node) Backup(ctx context.Context, s *state.State, to io.Writer) (backup
 
 // Backups is what Scheduled says: a replica makes none by itself.
 func (n *Node) Backups() *backups.Status { return n.Scheduled.Load() }
+
+// Lifecycle tells where the replica stands.
+func (n *Node) Lifecycle() nodestate.Snapshot { return n.State.Snapshot() }
+
+// Journal is what is on record of that.
+func (n *Node) Journal(after uint64, limit int) (nodejournal.Found, error) {
+	return n.journal.Tail(after, limit)
+}
 
 // Log is the replica's execution log.
 func (n *Node) Log() *segment.Store { return n.store }

@@ -1,0 +1,156 @@
+package nodestate
+
+import (
+	"fmt"
+	"time"
+)
+
+// Status of a component.
+type Status string
+
+// The statuses.
+const (
+	StatusStarting Status = "starting" // named, and not at work yet
+	StatusOK       Status = "ok"       // at work
+	StatusFailing  Status = "failing"  // has failed, and is started again at once
+	StatusBackoff  Status = "backoff"  // failed too often: the next start waits
+	StatusFailed   Status = "failed"   // given up
+	StatusStopped  Status = "stopped"  // ended in order
+)
+
+// Component is what is known of one of a node's long-lived parts.
+type Component struct {
+	Name        string
+	Required    bool // the node is worth nothing without it
+	Status      Status
+	LastOK      time.Time // when it began to work last, or was seen at work
+	LastErrorAt time.Time
+	LastError   string
+	Restarts    int       // since the process began
+	RetryAt     time.Time // of the next start, with StatusBackoff
+}
+
+type component struct {
+	Component
+	failures int // in a row: with less than an ErrorWindow in between
+}
+
+// streak is how often a component has failed in a row; 0 once it has worked for
+// an ErrorWindow.
+func (r *Registry) streak(c *component) int {
+	atWork := c.Status != StatusBackoff && c.Status != StatusFailed
+	if atWork && r.options.Now().Sub(c.LastErrorAt) >= r.options.Policy.ErrorWindow {
+		return 0
+	}
+	return c.failures
+}
+
+// component finds one by name, or makes it. Called with mu held.
+func (r *Registry) component(name string) *component {
+	for _, c := range r.components {
+		if c.Name == name {
+			return c
+		}
+	}
+	c := &component{Component: Component{Name: name, Status: StatusStarting}}
+	r.components = append(r.components, c)
+	return c
+}
+
+// Name makes a component known before it works. A required one keeps the node
+// from Running until it does.
+func (r *Registry) Name(name string, required bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.component(name).Required = required
+}
+
+// OK notes that a component works.
+func (r *Registry) OK(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.component(name)
+	c.LastOK, c.RetryAt = r.options.Now().UTC(), time.Time{}
+	r.become(c, StatusOK, "")
+}
+
+// Failed notes that a component has failed and is about to be started again, and
+// tells whether it may be: false when its budget is spent and it is given up. A
+// component that keeps failing makes the node Degraded.
+func (r *Registry) Failed(name, cause string) (again bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, now := r.component(name), r.options.Now().UTC()
+	c.failures = r.streak(c) + 1
+	c.LastErrorAt, c.LastError = now, brief(cause)
+	status := StatusFailing
+	if again = c.failures < r.options.Policy.RestartBudget; again {
+		c.Restarts++
+	} else {
+		status = StatusFailed
+	}
+	r.become(c, status, cause)
+	r.review()
+	return again
+}
+
+// Waits notes that a component is started again only after a while.
+func (r *Registry) Waits(name string, wait time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.component(name)
+	c.RetryAt = r.options.Now().UTC().Add(wait)
+	r.become(c, StatusBackoff, c.LastError)
+}
+
+// Stopped notes that a component has ended because it was told to.
+func (r *Registry) Stopped(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.component(name); c.Status != StatusFailed {
+		r.become(c, StatusStopped, "")
+	}
+}
+
+// become puts a component's news on record, where there are any.
+func (r *Registry) become(c *component, s Status, cause string) {
+	if c.Status == s && cause == "" {
+		return
+	}
+	c.Status = s
+	r.record(Entry{Kind: KindComponent, By: "node", Component: c.Name, Status: s, Cause: cause, Restarts: c.Restarts})
+}
+
+// Review makes the transitions that time has made due: a node is Degraded no
+// more when no component has failed for a while.
+func (r *Registry) Review() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.review()
+}
+
+func (r *Registry) review() {
+	switch r.memory.State {
+	case Running:
+		if streakReached(r) == "" {
+			worst := r.worst()
+			_ = r.transition(ComponentErrors, Cause{By: "component:" + worst.Name, // the guard was asked
+				Text: fmt.Sprintf("%s has failed %d times in a row: %s", worst.Name, worst.failures, worst.LastError)})
+		}
+	case Degraded:
+		if windowClear(r) == "" {
+			_ = r.transition(Recovered, Cause{By: "node", Text: fmt.Sprintf("no component has failed for %v", r.options.Policy.ErrorWindow)})
+		}
+	}
+}
+
+// worst is the component with the longest streak.
+func (r *Registry) worst() *component {
+	worst := r.components[0]
+	for _, c := range r.components[1:] {
+		if r.streak(c) > r.streak(worst) {
+			worst = c
+		}
+	}
+	return worst
+}

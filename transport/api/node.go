@@ -1,0 +1,87 @@
+package api
+
+import "time"
+
+// NodeState is where a node stands in its lifecycle.
+type NodeState struct {
+	Node          string    `json:"node"`
+	State         string    `json:"state" enum:"Created,Starting,Running,Degraded,Suspended,Backoff,Terminating,Terminated,Crashed"`
+	Since         time.Time `json:"since" doc:"when it came to that"`
+	Trigger       string    `json:"trigger,omitempty" doc:"what took it there"`
+	By            string    `json:"by,omitempty" doc:"who caused it: operator, signal, node, or component:NAME"`
+	Cause         string    `json:"cause,omitempty"`
+	Intake        string    `json:"intake" enum:"open,closed" doc:"whether the node takes commands"`
+	Attempt       int       `json:"attempt" doc:"starts that have failed in a row"`
+	RetryInMillis int64     `json:"retry_in_ms" doc:"until the next start, in Backoff"`
+	Boot          uint64    `json:"boot" doc:"which start of the node's process this is, from 1"`
+	Seq           uint64    `json:"seq" doc:"of the newest entry of its journal"`
+
+	Suspension *Suspension     `json:"suspension,omitempty" doc:"why it rests until it is resumed, over restarts too"`
+	Components []NodeComponent `json:"components" doc:"its long-lived parts"`
+	Before     *NodeBefore     `json:"before,omitempty" doc:"what the process before left; absent when there was none"`
+}
+
+// Suspension is why a node rests until it is resumed.
+type Suspension struct {
+	Since  time.Time `json:"since"`
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Estop  bool      `json:"estop,omitempty" doc:"it was an emergency stop"`
+}
+
+// NodeComponent is one of a node's long-lived parts.
+type NodeComponent struct {
+	Name          string    `json:"name"`
+	Required      bool      `json:"required" doc:"without it the node does not run"`
+	Status        string    `json:"status" enum:"starting,ok,failing,backoff,failed,stopped"`
+	LastOK        time.Time `json:"last_ok,omitzero" doc:"when it was seen at work last"`
+	LastError     string    `json:"last_error,omitempty"`
+	LastErrorAt   time.Time `json:"last_error_at,omitzero"`
+	RestartCount  int       `json:"restart_count" doc:"since the process began"`
+	RetryInMillis int64     `json:"retry_in_ms" doc:"until it is started again, with status backoff"`
+}
+
+// NodeBefore is what the process before left of a node.
+type NodeBefore struct {
+	Boot    uint64    `json:"boot"`
+	State   string    `json:"state" doc:"its last one"`
+	Clean   bool      `json:"clean" doc:"it ended in order"`
+	Since   time.Time `json:"since" doc:"when it came to its last state"`
+	Trigger string    `json:"trigger,omitempty"`
+	By      string    `json:"by,omitempty"`
+	Cause   string    `json:"cause,omitempty"`
+}
+
+// NodeJournal is what is on record of a node's lifecycle, oldest first.
+type NodeJournal struct {
+	Node    string         `json:"node"`
+	Entries []JournalEntry `json:"entries"`
+	Damage  []JournalSpot  `json:"damage,omitempty" doc:"places of the journal's files that do not read"`
+}
+
+// JournalEntry is one entry: a transition, one that was refused, or what became of
+// a component.
+type JournalEntry struct {
+	Seq       uint64    `json:"seq"`
+	Boot      uint64    `json:"boot" doc:"which start of the process"`
+	Time      time.Time `json:"time"`
+	Kind      string    `json:"kind" enum:"boot,transition,refusal,component,lost"`
+	From      string    `json:"from,omitempty"`
+	To        string    `json:"to,omitempty"`
+	Trigger   string    `json:"trigger,omitempty"`
+	By        string    `json:"by,omitempty"`
+	Cause     string    `json:"cause,omitempty"`
+	Rule      string    `json:"rule,omitempty" doc:"of a refusal: what was against it"`
+	Attempt   int       `json:"attempt,omitempty"`
+	Component string    `json:"component,omitempty"`
+	Status    string    `json:"status,omitempty"`
+	Restarts  int       `json:"restarts,omitempty"`
+	Hold      string    `json:"hold,omitempty" doc:"set: the node is suspended from here on, over restarts too; cleared: no more"`
+}
+
+// JournalSpot is a place in a file that does not read.
+type JournalSpot struct {
+	File   string `json:"file"`
+	Offset int64  `json:"offset"`
+	What   string `json:"what"`
+}
