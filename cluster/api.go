@@ -125,6 +125,25 @@ type NodeStatus struct {
 	Backfill    *Backfill `json:"backfill,omitempty" cbor:"18,keyasint,omitempty"` // nil when its history is complete
 
 	Backups *backups.Status `json:"backups,omitempty" cbor:"19,keyasint,omitempty"` // nil when it makes none by itself
+
+	Stopped *Stop `json:"stopped,omitempty" cbor:"20,keyasint,omitempty"` // nil while the kernel runs, at AppliedIndex
+}
+
+// Stop is the emergency stop that holds the whole cluster (NO-2).
+type Stop struct {
+	SinceMillis int64  `json:"since_ms" cbor:"1,keyasint"` // kernel clock, Unix milliseconds
+	By          string `json:"by" cbor:"2,keyasint"`       // principal of who ordered it
+	Reason      string `json:"reason" cbor:"3,keyasint"`
+	BusSeq      uint64 `json:"bus_seq" cbor:"4,keyasint"` // of its record
+}
+
+// StopOf tells of the stop that holds in a state; nil for none.
+func StopOf(s *state.State) *Stop {
+	stop := s.Estop.Stop()
+	if stop == nil {
+		return nil
+	}
+	return &Stop{SinceMillis: stop.At, By: stop.By, Reason: stop.Reason, BusSeq: stop.Seq}
 }
 
 // SafeMode is the event that holds a node (EV-14). It is the error of a node
@@ -152,4 +171,6 @@ type Status struct {
 	Leader    string       `json:"leader"` // node id; empty when none is known
 	Term      uint64       `json:"term"`
 	Nodes     []NodeStatus `json:"nodes"`
+
+	Stopped *Stop `json:"stopped,omitempty"` // as the node knows that has applied most
 }

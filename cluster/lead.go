@@ -138,7 +138,7 @@ func (n *Node) untilDue(s *kernelState) time.Duration {
 		return 0
 	}
 	timer, ok := s.Timers.First()
-	if !ok {
+	if !ok || s.Estop.Suspended() { // no deadline rings while it is (NO-2)
 		return time.Hour
 	}
 	return time.Duration(timer.Deadline-n.stamps.now()) * time.Millisecond

@@ -99,12 +99,12 @@ func (r *runner) drain() {
 
 // feed gives the workers every call of the outbox once: first all that is
 // there, then what is new. From time to time it looks at the whole again, for
-// what did not fit the queue.
+// what did not fit the queue, and for what was left while the kernel was suspended.
 func (r *runner) feed(ctx context.Context, work chan<- *tools.Call) {
 	rescan := time.NewTicker(time.Second)
 	defer rescan.Stop()
 	give := func(call *tools.Call) bool {
-		if call.Dispatched != 0 || !r.claim(call.Key) {
+		if call.Dispatched != 0 || r.suspended() || !r.claim(call.Key) {
 			return true
 		}
 		select {
@@ -133,6 +133,10 @@ func (r *runner) feed(ctx context.Context, work chan<- *tools.Call) {
 		}
 	}
 }
+
+// suspended reports whether the kernel is, as far as this node has applied: then
+// no call begins, and those that are under way end (NO-2).
+func (r *runner) suspended() bool { return r.n.fsm.State().Estop.Suspended() }
 
 // claim marks a call as being run here; false when it already is.
 func (r *runner) claim(key tools.Key) bool {
@@ -164,7 +168,7 @@ func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
 		r.release(call.Key)
 		return
 	}
-	if !r.mayCall(ctx, call, term) {
+	if r.suspended() || !r.mayCall(ctx, call, term) {
 		r.release(call.Key)
 		return
 	}

@@ -27,7 +27,7 @@ func (n *Node) Status(ctx context.Context, alone bool) Status {
 func gatherStatus(ctx context.Context, c *Config, own func() NodeStatus, alone bool) Status {
 	if alone {
 		self := own()
-		return Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Term: self.Term, Nodes: []NodeStatus{self}}
+		return Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Term: self.Term, Nodes: []NodeStatus{self}, Stopped: self.Stopped}
 	}
 	out := Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Nodes: make([]NodeStatus, len(c.Peers))}
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
@@ -43,8 +43,13 @@ func gatherStatus(ctx context.Context, c *Config, own func() NodeStatus, alone b
 		})
 	}
 	asked.Wait()
+	var newest uint64
 	for i := range out.Nodes {
-		out.Term = max(out.Term, out.Nodes[i].Term)
+		told := &out.Nodes[i]
+		out.Term = max(out.Term, told.Term)
+		if told.AppliedIndex > newest {
+			newest, out.Stopped = told.AppliedIndex, told.Stopped
+		}
 	}
 	return out
 }
@@ -73,6 +78,7 @@ func (n *Node) ownStatus() NodeStatus {
 	}
 	status.HistoryFrom, status.Backfill = n.history()
 	status.Backups = n.Backups()
+	status.Stopped = StopOf(s)
 	switch raft.State {
 	case "Leader":
 		status.Role = RoleLeader

@@ -71,9 +71,9 @@ func (k *Kernel) seal(outcome event.Outcome) Applied {
 
 // fireTimers fires what is due, in (deadline, id) order, within the event's
 // work. Timers made meanwhile, and what the work does not reach, wait for the
-// next event.
+// next event. None fires while the kernel is suspended (NO-2).
 func (k *Kernel) fireTimers() {
-	if k.state.Config == nil {
+	if k.state.Config == nil || k.state.Estop.Suspended() {
 		return
 	}
 	made := k.state.Timers.Next
@@ -103,6 +103,9 @@ func (k *Kernel) drainTicks() {
 		return
 	}
 	k.drainCascades()
+	if k.state.Estop.Suspended() { // NO-2
+		return
+	}
 	for k.work < k.state.Config.WorkPerEvent {
 		agent, ok := k.state.Running.First()
 		if !ok {
@@ -168,6 +171,9 @@ func (k *Kernel) decide(e *event.Event) event.Outcome {
 // command hands a client's command to its flow.
 func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 	v := k.view()
+	if refusal := flows.DuringStop(v, e); refusal != nil {
+		return flows.Done{}, refusal
+	}
 	switch e.Kind {
 	case event.AgentDefine:
 		return about(flows.Define(v, decoded[event.Define](k, e), &k.out))
@@ -197,6 +203,10 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return flows.PutShared(v, decoded[event.PutShared](k, e), &k.out)
 	case event.SharedDelete:
 		return flows.DeleteShared(v, decoded[event.DeleteShared](k, e), &k.out)
+	case event.KernelSuspend:
+		return flows.Done{}, flows.SuspendKernel(v, decoded[event.SuspendKernel](k, e), e.Principal, &k.out)
+	case event.KernelResume:
+		return flows.Done{}, flows.ResumeKernel(v, decoded[event.ResumeKernel](k, e), e.Principal, &k.out)
 	}
 	panic(k.unknown(e, "no flow takes it"))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
+	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -110,6 +111,8 @@ func TestRecordKinds(t *testing.T) {
 120 FORKED kept 0
 121 TICK_FORKED kept 1
 122 MEMORY_FORKED kept 0
+130 KERNEL_SUSPENDED kept 0
+131 KERNEL_RESUMED kept 0
 `
 	var found strings.Builder
 	found.WriteByte('\n')
@@ -154,6 +157,8 @@ func samples() []sample {
 		{bus.ClusterRestored, &event.Restored{From: "old", To: "new", Index: 300, Chain: [32]byte{1, 31: 2}}},
 		{bus.TreeHead, &logging.TreeHead{Size: 300, Root: [32]byte{1, 31: 2}}},
 		{bus.LogArchived, &logging.Archived{Segments: 300, Before: 1 << 40}},
+		{bus.KernelSuspended, &estop.Order{By: "ann", Reason: "why"}},
+		{bus.KernelResumed, &estop.Order{By: "bob"}},
 		{bus.Interned, &interning.Gained{Entries: []interning.GainedEntry{
 			{No: 1, Class: interning.Program, Block: 300}, {No: 300, Class: interning.Env, New: true, Body: []byte("\xa0")},
 		}}},
@@ -357,6 +362,8 @@ func TestGoldenEvents(t *testing.T) {
 		{event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: value.Null, Version: new(uint64)}},
 		{event.SharedDelete, event.DeleteShared{Namespace: "n", Key: "k"}},
 		{event.LogArchive, event.ArchiveLog{Before: 300}},
+		{event.KernelSuspend, event.SuspendKernel{Reason: "why"}},
+		{event.KernelResume, event.ResumeKernel{Reason: "why"}},
 		{event.ToolDispatched, event.Dispatched{Agent: 1, Tick: 2, Call: 3, Node: "n1", Term: 4}},
 		{event.ToolResult, event.Result{Agent: 1, Tick: 2, Call: 3, OK: true, Value: value.Null, Code: "c", Message: "m", Millis: 5}},
 		{event.AgentFork, event.Fork{
@@ -414,6 +421,7 @@ func TestGoldenSections(t *testing.T) {
 		Kind: event.AgentStart, Principal: spent,
 		Body: event.Encode(event.Start{Define: event.Define{ID: s.NewID(), Program: kerneltest.JSON(t, literal)}}),
 	})
+	require.Empty(t, s.Suspend("why").Refusal)
 	s.Apply(event.Event{ // … and the cascade has only begun
 		Kind: event.TokenRevoke, Principal: spent, Body: event.Encode(event.RevokeToken{Agent: parent}),
 	})

@@ -42,6 +42,10 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.ArchiveLog](e.Body)
 	case event.AgentFork:
 		ok = event.ReadableBody[event.Fork](e.Body)
+	case event.KernelSuspend:
+		ok = event.ReadableBody[event.SuspendKernel](e.Body)
+	case event.KernelResume:
+		ok = event.ReadableBody[event.ResumeKernel](e.Body)
 	case event.SharedPut:
 		ok = event.ReadableBody[event.PutShared](e.Body)
 	case event.SharedDelete:

@@ -5,6 +5,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
+	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -249,6 +250,13 @@ var routes = [bus.Last + 1]route{
 	}, react: []reaction{flows.Gate}},
 	bus.MemoryForked: {name: "MEMORY_FORKED", decode: body(memory.DecodeForked), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Memory.ApplyForked(&s.Agents.Edit(r.Agent).Memory, r.Agent, r.Tick, r.Body.(*memory.Forked))
+	}},
+
+	bus.KernelSuspended: {name: "KERNEL_SUSPENDED", decode: body(estop.DecodeOrder), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Estop.ApplySuspended(at, r.Body.(*estop.Order))
+	}},
+	bus.KernelResumed: {name: "KERNEL_RESUMED", decode: body(estop.DecodeOrder), slice: elsewhere, apply: func(s *state.State, _ bus.At, _ bus.Record) {
+		s.Estop.ApplyResumed()
 	}},
 
 	bus.CallRequested: {name: "CALL_REQUESTED", decode: body(tools.DecodeRequested), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {

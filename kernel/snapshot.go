@@ -8,6 +8,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/audit"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
+	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/interning"
@@ -75,6 +76,7 @@ type root struct {
 	Reserved     uint32
 	TimerNext    uint64
 	AuditCount   uint64
+	Stop         *estop.Stop // nil while the kernel runs
 }
 
 // typicalRow is room for the row of most agents, in bytes.
@@ -109,6 +111,7 @@ func Sections(s *state.State, yield func(Section) bool) {
 	ok := yield(Section{sectionRoot, event.Encode(root{
 		Format: SnapshotFormat, Config: s.Config, Clock: s.Clock, Index: s.Index, Term: s.Term,
 		InternedNext: s.Interned.Next, PlaceNext: s.Running.Next, Reserved: s.Running.Reserved, TimerNext: s.Timers.Next, AuditCount: s.Audit.Count,
+		Stop: s.Estop.Stop(),
 	})})
 	written := func(kind byte, body []byte) bool {
 		ok = ok && yield(Section{kind, body})
@@ -258,6 +261,7 @@ func (r *Restorer) root(body []byte) error {
 	r.s.Config, r.s.Clock, r.s.Index, r.s.Term = decodedRoot.Config, decodedRoot.Clock, decodedRoot.Index, decodedRoot.Term
 	r.s.Interned.Next, r.s.Timers.Next = decodedRoot.InternedNext, decodedRoot.TimerNext
 	r.s.Audit.Count = decodedRoot.AuditCount
+	r.s.Estop.Load(decodedRoot.Stop)
 	r.s.Running.Next, r.s.Running.Reserved = decodedRoot.PlaceNext, decodedRoot.Reserved
 	return nil
 }

@@ -11,11 +11,11 @@ import (
 func newClusterCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cluster",
-		Short: "The nodes: who leads, are they alike, hand leadership over",
+		Short: "The nodes: who leads, are they alike; hand leadership over, stop everything",
 		Args:  onlySubcommands,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newClusterStatus(a), newClusterTransfer(a))
+	c.AddCommand(newClusterStatus(a), newClusterTransfer(a), newClusterEstop(a), newClusterResume(a))
 	return c
 }
 

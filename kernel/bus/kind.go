@@ -100,8 +100,12 @@ const (
 	Forked       Kind = 120 // … of whom, and of when
 	TickForked   Kind = 121 // … the tick that was in progress, with the answers it had
 	MemoryForked Kind = 122 // … its persistent memory
+
+	// The emergency stop of the whole cluster (NO-2).
+	KernelSuspended Kind = 130
+	KernelResumed   Kind = 131
 )
 
 // Last is the highest number a kind may have; the routing table is an array
 // of that length.
-const Last = 127
+const Last = 191

@@ -129,6 +129,16 @@ type ArchiveLog struct {
 	Before uint64 `cbor:"1,keyasint,omitempty" json:"before"` // busSeq: sealed segments that end before it
 }
 
+// SuspendKernel is the body of KernelSuspend.
+type SuspendKernel struct {
+	Reason string `cbor:"1,keyasint" json:"reason" doc:"why everything is stopped, kept in the record; 1 to 256 bytes"`
+}
+
+// ResumeKernel is the body of KernelResume.
+type ResumeKernel struct {
+	Reason string `cbor:"1,keyasint,omitempty" json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
+}
+
 // Leader is the body of LeaderStarted.
 type Leader struct {
 	Node string `cbor:"1,keyasint"`

@@ -58,6 +58,10 @@ func decodeBody(e event.Event) {
 		event.DecodeBody[event.Submit](e.Body)
 	case event.AgentFork:
 		event.DecodeBody[event.Fork](e.Body)
+	case event.KernelSuspend:
+		event.DecodeBody[event.SuspendKernel](e.Body)
+	case event.KernelResume:
+		event.DecodeBody[event.ResumeKernel](e.Body)
 	case event.ToolDispatched:
 		event.DecodeBody[event.Dispatched](e.Body)
 	case event.ToolResult:

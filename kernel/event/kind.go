@@ -32,6 +32,9 @@ const (
 	SharedDelete Kind = 31
 	LogArchive   Kind = 32 // sealed segments keep only what living agents need (INV-07)
 	AgentFork    Kind = 33 // a new agent that starts from a recorded point of another (LO-13)
+
+	KernelSuspend Kind = 34 // the emergency stop of the whole cluster (NO-2)
+	KernelResume  Kind = 35 // … and its end
 )
 
 var kindNames = map[Kind]string{
@@ -41,6 +44,7 @@ var kindNames = map[Kind]string{
 	AgentSubmit: "AGENT_SUBMIT", AgentSend: "AGENT_SEND", AgentReclassify: "AGENT_RECLASSIFY", TokenRevoke: "TOKEN_REVOKE",
 	GrantRevoke: "GRANT_REVOKE", EscalationDecide: "ESCALATION_DECIDE", SharedPut: "SHARED_PUT", SharedDelete: "SHARED_DELETE",
 	LogArchive: "LOG_ARCHIVE", AgentFork: "AGENT_FORK",
+	KernelSuspend: "KERNEL_SUSPEND", KernelResume: "KERNEL_RESUME",
 	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT",
 }
 
@@ -58,7 +62,10 @@ func (k Kind) Known() bool {
 	return ok
 }
 
+// lastCommand is the highest number that is kept for commands.
+const lastCommand Kind = 49
+
 // IsCommand reports whether a client sent it and is answered.
 func (k Kind) IsCommand() bool {
-	return k >= AgentDefine && k <= EscalationDecide || k >= SharedPut && k <= AgentFork
+	return k >= AgentDefine && k <= EscalationDecide || k >= SharedPut && k <= lastCommand
 }

@@ -60,6 +60,7 @@ const (
 	SequenceOutOfWindow Code = "SEQUENCE_OUT_OF_WINDOW"
 	AlreadyAcknowledged Code = "ALREADY_ACKNOWLEDGED"
 	Quarantined         Code = "QUARANTINED"
+	KernelSuspended     Code = "KERNEL_SUSPENDED" // the emergency stop holds (NO-2)
 )
 
 // classes is the one table of FA-5. A code that is missing here only ever

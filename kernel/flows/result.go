@@ -65,6 +65,8 @@ func (v View) accept(r *event.Result) execution.Answer {
 func Dispatch(v View, d *event.Dispatched, out *bus.Batch) *Refusal {
 	call, ok := v.Tools.Get(tools.Key{Agent: d.Agent, Tick: d.Tick, Call: d.Call})
 	switch {
+	case v.Estop.Suspended():
+		return suspended("the kernel is suspended: no call is dispatched")
 	case !ok:
 		return refuse(failure.StaleResult, "call", "the call is not pending: it was resolved, withdrawn, or its wait is over")
 	case call.Dispatched != 0:

@@ -75,6 +75,9 @@ func (h *History) Run(n int) {
 func (h *History) Step() {
 	h.T.Helper()
 	h.Wall += h.passes()
+	if h.stops() {
+		return
+	}
 	switch h.choose.Pick("event", 29) {
 	case 0:
 		h.command(event.AgentDefine, h.define())

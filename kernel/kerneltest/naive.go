@@ -35,6 +35,7 @@ type Naive struct {
 	escalations []*escalation // open, the oldest first
 	queue       []*agent
 	cascades    []cascade
+	stopped     bool // the kernel is suspended (NO-2)
 	programs    map[string]evaluator.Program
 
 	versions []uint64 // that the kernel's log gives to writes, in order
@@ -193,12 +194,12 @@ type Answer struct {
 func (n *Naive) Apply(e *event.Event, told Told) Answer {
 	n.clock = max(n.clock, e.Wall)
 	n.versions, n.numbers = told.Versions, told.Escalations
-	if n.config != nil {
+	if n.config != nil && !n.stopped {
 		n.fire()
 	}
 	answer := n.decide(e, told)
 	n.walk()
-	for len(n.queue) > 0 {
+	for len(n.queue) > 0 && !n.stopped {
 		a := n.queue[0]
 		n.queue, a.queued = n.queue[1:], false
 		n.run(a)

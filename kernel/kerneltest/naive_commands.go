@@ -30,7 +30,12 @@ func body[T any](e *event.Event) *T {
 
 // decide answers the event.
 func (n *Naive) decide(e *event.Event, told Told) Answer {
+	if n.stopped && !ends(e) {
+		return Answer{Refusals: rules{failure.KernelSuspended}}
+	}
 	switch e.Kind {
+	case event.KernelSuspend, event.KernelResume:
+		return n.halt(e)
 	case event.KernelBooted:
 		if n.config != nil {
 			return Answer{Refusals: rules{failure.AlreadyBooted}}

@@ -6,6 +6,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/authority"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
+	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
@@ -22,6 +23,7 @@ type Auditor struct {
 	contains [2]uint32              // the pair of lists that was found contained last
 	tree     logging.Tree           // over the blocks so far
 	claims   []claim                // of forks, not compared yet
+	stopped  bool                   // the kernel is suspended
 	report   Report
 
 	// The block that is being read.
@@ -167,6 +169,8 @@ func (a *Auditor) judgeLog() {
 		if *body != (logging.TreeHead{Size: a.tree.Size(), Root: a.tree.Root()}) {
 			a.found(Links, "the tree head is not that of the %d blocks before it", a.tree.Size())
 		}
+	case *estop.Order:
+		a.ordered()
 	case *booted:
 		if a.config != nil {
 			a.found(Form, "the cluster's configuration is fixed by its first event, and was fixed before")
@@ -198,6 +202,9 @@ func (a *Auditor) judgeAgents() {
 	if a.record.Kind == bus.AgentDefined {
 		a.defined()
 		return
+	}
+	if a.stopped {
+		a.whileSuspended()
 	}
 	g := a.agents[a.record.Agent]
 	if g == nil {

@@ -5,6 +5,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
+	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/identity"
@@ -12,6 +13,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 )
 
@@ -45,7 +47,7 @@ func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
 	case bus.Outcome, bus.Duplicate, bus.Quarantine, bus.LogArchived, bus.RetryScheduled, bus.SnapshotTaken, bus.SnapshotDropped,
 		bus.TeardownFailed, bus.TickScheduled, bus.TickFrozen, bus.EventDelivered, bus.Emitted, bus.MessageQueued, bus.MessageTaken,
 		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified, bus.StaleResult,
-		bus.TimerSet, bus.TimerCleared, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
+		bus.TimerSet, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
 		bus.CascadeMoved, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued:
 		return unread{}, true
 	}
@@ -84,6 +86,9 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.ChildResult:           body(delegation.DecodeChildResult),
 	bus.ChildFailure:          body(delegation.DecodeChildResult),
 	bus.MemoryAccess:          body(memory.DecodeAccess),
+	bus.KernelSuspended:       body(estop.DecodeOrder),
+	bus.KernelResumed:         body(estop.DecodeOrder),
+	bus.TimerCleared:          body(timers.DecodeCleared),
 }
 
 // body lifts a typed decoder to the table's type.

@@ -27,6 +27,7 @@ const (
 	Tree        RuleID = "tree"
 	Grants      RuleID = "grants"
 	Fork        RuleID = "fork"
+	Suspended   RuleID = "suspended"
 )
 
 // Rule is one thing that every log must keep to.
@@ -60,6 +61,7 @@ var Rules = [...]Rule{
 	{Tree, "INV-08", "an agent has one token and one parent, which asked for it"},
 	{Grants, "LC-10", "grants are those of the token, and a revocation takes away and never gives"},
 	{Fork, "LO-13", "a fork starts from the end of an event of an agent that was there, and names that agent's own chain value there"},
+	{Suspended, "NO-2", "while the kernel is suspended no tick starts, no deadline rings and no call is dispatched; it is suspended and resumed by turns"},
 }
 
 // RuleOf finds a rule by its name.

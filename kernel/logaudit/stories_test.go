@@ -14,7 +14,7 @@ import (
 // stories are logs to forge: each is right as it is, and short enough to be
 // known by heart.
 var stories = map[string]func(t *testing.T) *kerneltest.Sim{
-	"work": work, "family": family, "asking": asking, "forks": forks,
+	"work": work, "family": family, "asking": asking, "forks": forks, "stopped": stopped,
 }
 
 // work: agent 1 makes two calls at once, writes memory, makes a call that must
@@ -72,6 +72,26 @@ func asking(t *testing.T) *kerneltest.Sim {
 	require.NotZero(t, s.Escalation())
 	s.Start(event.Define{Program: kerneltest.JSON(t, `{"kind":"CALL","payload":{"tool":"echo"}}`),
 		Grants: []permissions.Grant{{Effect: permissions.Deny, Action: "tool.call", Resource: "**"}}}, nil)
+	s.Pulse()
+	return s
+}
+
+// stopped: everything is suspended while agent 1's second call waits. Its first has
+// its answer then, which its tick sees when the kernel goes on; and agent 2 is
+// killed.
+func stopped(t *testing.T) *kerneltest.Sim {
+	s := kerneltest.New(t, 1)
+	s.Start(event.Define{Mode: "service", Grants: kerneltest.Everything(), Program: kerneltest.JSON(t, `{"kind":"SEQ","payload":{"steps":[
+		{"kind":"CALL","payload":{"tool":"echo"}},{"kind":"CALL","payload":{"tool":"http.request","args":{"method":"POST","url":"http://h/x"}}},
+		{"kind":"WAIT","payload":{"ms":50}}]}}`)}, nil)
+	two := s.Start(event.Define{Mode: "service", Grants: kerneltest.Everything(), Program: kerneltest.JSON(t, `{"kind":"RECEIVE","payload":{}}`)}, nil)
+	require.Empty(t, s.Suspend("smoke").Refusal)
+	s.Answer(true, "first")
+	s.Kill(two)
+	require.Empty(t, s.Resume("no fire").Refusal)
+	s.Dispatch(s.Pending[0])
+	s.Answer(true, "second")
+	s.Pass(50)
 	s.Pulse()
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/audit"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
+	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/interning"
@@ -54,6 +55,7 @@ type State struct {
 	Memory      memory.Tables
 	Escalations permissions.Tables
 	Audit       audit.Tables
+	Estop       estop.Tables
 
 	Log logging.Tables
 }
@@ -70,7 +72,7 @@ func (s *State) Publish() *State {
 		Agents: s.Agents.Publish(), Identity: s.Identity.Publish(), Interned: s.Interned.Publish(),
 		Running: s.Running.Publish(), Tools: s.Tools.Publish(), Timers: s.Timers.Publish(),
 		Sessions: s.Sessions.Publish(), Delegation: s.Delegation.Publish(), Memory: s.Memory.Publish(),
-		Escalations: s.Escalations.Publish(), Audit: s.Audit.Publish(), Log: s.Log,
+		Escalations: s.Escalations.Publish(), Audit: s.Audit.Publish(), Estop: s.Estop, Log: s.Log,
 	}
 }
 
@@ -104,9 +106,16 @@ func (s *State) OverAt(no uint32, index uint64) bool {
 }
 
 // Behind reports whether there is work that the next event will do, whatever
-// it is: queued ticks, cascades, timers that are due (EV-12).
+// it is: queued ticks, cascades, timers that are due (EV-12). While the kernel
+// is suspended, ticks and timers are not (NO-2).
 func (s *State) Behind() bool {
-	if _, cascading := s.Delegation.FirstCascade(); cascading || s.Running.Len() > 0 {
+	if _, cascading := s.Delegation.FirstCascade(); cascading {
+		return true
+	}
+	if s.Estop.Suspended() {
+		return false
+	}
+	if s.Running.Len() > 0 {
 		return true
 	}
 	timer, ok := s.Timers.First()

@@ -70,6 +70,16 @@ type ReclassifyBody struct {
 	Reason string `json:"reason" doc:"why the fault is a passing one, kept in the record; 1 to 256 bytes"`
 }
 
+// SuspendKernelBody is the body of POST …/suspend.
+type SuspendKernelBody struct {
+	Reason string `json:"reason" doc:"why everything is stopped, kept in the record; 1 to 256 bytes"`
+}
+
+// ResumeKernelBody is the body of POST …/resume.
+type ResumeKernelBody struct {
+	Reason string `json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
+}
+
 // RevokeBody is the body of POST …/tokens/{token}/revoke and of POST
 // …/agents/{id}/grants/{grant}/revoke.
 type RevokeBody struct {

@@ -25,6 +25,17 @@ type NodeStatus struct {
 	Backfill    *Backfill `json:"backfill,omitempty" doc:"history that it still fetches from other nodes; absent when its history is complete"`
 
 	Backups *Backups `json:"backups,omitempty" doc:"backups that it makes by itself; absent when it makes none"`
+
+	Stopped *Stop `json:"stopped,omitempty" doc:"the emergency stop that holds the cluster, as of applied_index; absent while the kernel runs"`
+}
+
+// Stop is the emergency stop that holds the whole cluster: no tick runs and
+// no call is dispatched until somebody resumes it.
+type Stop struct {
+	SinceMillis int64  `json:"since_ms" doc:"kernel clock when it was ordered, Unix milliseconds"`
+	By          string `json:"by" doc:"principal of who ordered it"`
+	Reason      string `json:"reason"`
+	BusSeq      uint64 `json:"bus_seq" doc:"of its record"`
 }
 
 // Backups tells how the backups stand that a node makes by the clock.
@@ -67,6 +78,8 @@ type Status struct {
 	Leader    string       `json:"leader" doc:"node id; empty when none is known"`
 	Term      uint64       `json:"term"`
 	Nodes     []NodeStatus `json:"nodes"`
+
+	Stopped *Stop `json:"stopped,omitempty" doc:"the emergency stop that holds, as the node knows that has applied most; absent while the kernel runs"`
 }
 
 // TransferBody is the body of POST /v1/cluster/transfer.
@@ -88,4 +101,6 @@ type Health struct {
 
 	SafeMode *SafeMode `json:"safe_mode,omitempty" doc:"the event that holds the node in safe mode"`
 	Backups  *Backups  `json:"backups,omitempty" doc:"backups that it makes by itself, whose failure is no reason to call it unhealthy"`
+
+	Stopped *Stop `json:"stopped,omitempty" doc:"the emergency stop that holds the cluster, which is no reason to call the node unready; of /readyz"`
 }

@@ -41,6 +41,17 @@ func (c *Client) ArchiveLog(ctx context.Context, cmd event.ArchiveLog, opts ...O
 	return c.command(ctx, "archive", "/log/archive", api.ArchiveBody{Before: cmd.Before}, opts)
 }
 
+// SuspendKernel is the emergency stop of the whole cluster: nothing runs until
+// ResumeKernel.
+func (c *Client) SuspendKernel(ctx context.Context, cmd event.SuspendKernel, opts ...Option) (api.Done, error) {
+	return c.command(ctx, "estop", "/suspend", api.SuspendKernelBody{Reason: cmd.Reason}, opts)
+}
+
+// ResumeKernel ends the emergency stop.
+func (c *Client) ResumeKernel(ctx context.Context, cmd event.ResumeKernel, opts ...Option) (api.Done, error) {
+	return c.command(ctx, "resume", "/resume", api.ResumeKernelBody{Reason: cmd.Reason}, opts)
+}
+
 // RevokeGrant takes one ALLOW away from an agent and from whatever was
 // delegated from it.
 func (c *Client) RevokeGrant(ctx context.Context, cmd event.RevokeGrant, opts ...Option) (api.Done, error) {

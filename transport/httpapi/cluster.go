@@ -26,7 +26,7 @@ func (s *Server) getStatus(ctx context.Context, _ *http.Request, p *params) (any
 func status(from cluster.Status) *api.Status {
 	to := &api.Status{
 		ClusterID: from.ClusterID, KernelID: from.KernelID, Leader: from.Leader, Term: from.Term,
-		Nodes: make([]api.NodeStatus, 0, len(from.Nodes)),
+		Nodes: make([]api.NodeStatus, 0, len(from.Nodes)), Stopped: (*api.Stop)(from.Stopped),
 	}
 	for _, n := range from.Nodes {
 		to.Nodes = append(to.Nodes, api.NodeStatus{
@@ -35,6 +35,7 @@ func status(from cluster.Status) *api.Status {
 			LagMillis: n.LagMillis, Agents: n.Agents, Healthy: n.Healthy, Reason: n.Reason,
 			UptimeMillis: n.UptimeMillis, Version: n.Version, SafeMode: (*api.SafeMode)(n.SafeMode),
 			HistoryFrom: n.HistoryFrom, Backfill: (*api.Backfill)(n.Backfill), Backups: (*api.Backups)(n.Backups),
+			Stopped: (*api.Stop)(n.Stopped),
 		})
 	}
 	return to
@@ -135,7 +136,8 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := s.within(r, s.options.ReadTimeout)
 	defer cancel()
-	if _, err := s.node.Read(ctx, cluster.Consistency{Level: cluster.Stale}); err != nil {
+	view, err := s.node.Read(ctx, cluster.Consistency{Level: cluster.Stale})
+	if err != nil {
 		notReady(err)
 		return
 	}
@@ -143,5 +145,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 		notReady(errNoLeader)
 		return
 	}
-	writeJSON(w, http.StatusOK, api.Health{Status: "ok", Node: s.node.ID()})
+	writeJSON(w, http.StatusOK, api.Health{
+		Status: "ok", Node: s.node.ID(), Stopped: (*api.Stop)(cluster.StopOf(view.State)),
+	})
 }

@@ -42,6 +42,21 @@ func (s *Server) makeArchive(_ *http.Request, body value.Raw) (event.Kind, any, 
 	return made(event.LogArchive, &event.ArchiveLog{Before: mostSeq}, body, decodeArchive, func(*event.ArchiveLog) *api.Error { return nil })
 }
 
+func (s *Server) makeSuspend(_ *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
+	return made(event.KernelSuspend, new(event.SuspendKernel), body, decodeSuspend, checkSuspend)
+}
+
+func (s *Server) makeResume(_ *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
+	return made(event.KernelResume, new(event.ResumeKernel), body, decodeResume, func(*event.ResumeKernel) *api.Error { return nil })
+}
+
+func checkSuspend(c *event.SuspendKernel) *api.Error {
+	if c.Reason == "" {
+		return invalid("reason", "must say why everything is stopped", "")
+	}
+	return nil
+}
+
 func checkSend(c *event.Send) *api.Error { return checkAgent(c.Agent) }
 
 func checkReclassify(c *event.Reclassify) *api.Error {

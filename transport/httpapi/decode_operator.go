@@ -43,6 +43,23 @@ func decodeArchive(raw value.Raw, path string, c *event.ArchiveLog) *api.Error {
 	})
 }
 
+func decodeSuspend(raw value.Raw, path string, c *event.SuspendKernel) *api.Error {
+	return decodeWhy(raw, path, &c.Reason)
+}
+
+func decodeResume(raw value.Raw, path string, c *event.ResumeKernel) *api.Error {
+	return decodeWhy(raw, path, &c.Reason)
+}
+
+func decodeWhy(raw value.Raw, path string, reason *string) *api.Error {
+	return eachField(raw, path, func(f field) *api.Error {
+		if f.key == "reason" {
+			return f.text(reason)
+		}
+		return f.unknown("reason")
+	})
+}
+
 func decodeRevokeGrant(raw value.Raw, path string, c *event.RevokeGrant) *api.Error {
 	addressed, given := c.Agent != "", false
 	e := eachField(raw, path, func(f field) *api.Error {

@@ -140,6 +140,8 @@ func TestOperatorDecodersKnowEveryField(t *testing.T) {
 	decodes[event.Send, api.SendBody](t, decodeSend, event.Send{Agent: "a"})
 	decodes[event.Reclassify, api.ReclassifyBody](t, decodeReclassify, event.Reclassify{Agent: "a"})
 	decodes[event.RevokeToken, api.RevokeBody](t, decodeRevokeToken, event.RevokeToken{Agent: "a"})
+	decodes[event.SuspendKernel, api.SuspendKernelBody](t, decodeSuspend, event.SuspendKernel{})
+	decodes[event.ResumeKernel, api.ResumeKernelBody](t, decodeResume, event.ResumeKernel{})
 	decodes[event.RevokeGrant, api.RevokeBody](t, decodeRevokeGrant, event.RevokeGrant{Agent: "a", Grant: 1})
 	decodes[event.Decide, api.DecideBody](t, decodeDecide, event.Decide{Escalation: 1})
 	decodes[event.PutShared, api.PutBody](t, decodePutShared, event.PutShared{Namespace: "n"})

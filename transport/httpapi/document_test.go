@@ -163,9 +163,11 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"POST " + k + "/batch",
 		"POST " + k + "/escalations/{escalation}/decide",
 		"POST " + k + "/log/archive",
+		"POST " + k + "/resume",
 		"POST " + k + "/sessions",
 		"POST " + k + "/shared/{namespace}/delete",
 		"POST " + k + "/shared/{namespace}/put",
+		"POST " + k + "/suspend",
 		"POST " + k + "/tokens/{token}/revoke",
 	}, got)
 }
@@ -278,6 +280,13 @@ func (d *door) operatorAnswers(sent func(path, body string), check func(method, 
 	check("GET", k+"/shared/{namespace}/value", "200", d.get("/shared/team/value?key=a/b"))
 	sent(k+"/shared/{namespace}/delete", `{"key":"a/b"}`)
 	check("POST", k+"/shared/{namespace}/delete", "200", d.post("/shared/team/delete", `{"key":"a/b"}`))
+	sent(k+"/suspend", `{"reason":"r"}`)
+	check("POST", k+"/suspend", "200", d.post("/suspend", `{"reason":"r"}`))
+	check("POST", k+"/suspend", "default", d.post("/suspend", `{"reason":"r"}`))
+	check("GET", "/readyz", "200", d.send(http.MethodGet, "/readyz", ""))
+	check("GET", "/v1/cluster/status", "200", d.send(http.MethodGet, "/v1/cluster/status", ""))
+	sent(k+"/resume", `{"reason":"r"}`)
+	check("POST", k+"/resume", "200", d.post("/resume", `{"reason":"r"}`))
 	sent(k+"/agents/{id}/reclassify", `{"reason":"r"}`)
 	check("POST", k+"/agents/{id}/reclassify", "default", d.post("/agents/"+agentA+"/reclassify", `{"reason":"r"}`))
 }

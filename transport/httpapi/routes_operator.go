@@ -43,7 +43,13 @@ func (s *Server) operatorCommands() []*route {
 		"It has the programs, the memory, the messages and the tick of that point, with the results on record; what was open then is asked for anew, under its own grants. The source is left as it is.", s.makeFork)
 	fork.body, fork.status = typeOf[api.ForkBody](), http.StatusCreated
 	fork.handle = s.command(http.StatusCreated, api.MaxBodyBytes, s.makeFork)
-	return []*route{fork, send, reclassify, revoke, grant, decide, put, remove, archive, s.batchRoute()}
+	suspend := post("/suspend", "suspend-kernel", "The emergency stop of the whole cluster",
+		"From this event on no tick runs, no deadline rings and no call is dispatched, and whatever starts or advances work is refused with KERNEL_SUSPENDED, until it is resumed. What ends or limits is taken: kill, suspend, expire, abandon, revoke, deny, archive. Calls that are under way end, and their results are kept.", s.makeSuspend)
+	suspend.body = typeOf[api.SuspendKernelBody]()
+	resume := post("/resume", "resume-kernel", "The end of the emergency stop",
+		"Ticks that waited run, and deadlines that have passed ring after them.", s.makeResume)
+	resume.body, resume.noBody = typeOf[api.ResumeKernelBody](), true
+	return []*route{fork, send, reclassify, revoke, grant, decide, put, remove, archive, suspend, resume, s.batchRoute()}
 }
 
 func (s *Server) batchRoute() *route {

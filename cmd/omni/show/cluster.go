@@ -17,6 +17,10 @@ func Status(p *tell.Page, s api.Status) {
 		leader = p.Bad("none is known")
 	}
 	p.Line("cluster %s, kernel %s: leader %s, term %d", p.Accent(s.ClusterID), s.KernelID, leader, s.Term)
+	if stop := s.Stopped; stop != nil {
+		p.Line("%s by %s at %s: %s", p.Bad("stopped"), stop.By, when(stop.SinceMillis), stop.Reason)
+		p.Line("%s", p.Faint("  nothing runs until: omni cluster resume"))
+	}
 	p.Line("")
 	rows := make([][]string, 0, len(s.Nodes))
 	for _, n := range s.Nodes {

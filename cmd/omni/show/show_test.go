@@ -164,6 +164,14 @@ func TestRecordsAreLines(t *testing.T) {
 	assert.Equal(t, strings.Repeat("ä", maxBody/2)+"…", long)
 }
 
+// NO-2: whoever finds everything stopped sees since when, by whom and why.
+func TestStatusTellsOfTheStop(t *testing.T) {
+	stop := &api.Stop{SinceMillis: 1000, By: "client", Reason: "smoke", BusSeq: 7}
+	got := page(func(p *tell.Page) { Status(p, api.Status{ClusterID: "c", Stopped: stop}) })
+	assert.Contains(t, got, "stopped by client at 1970-01-01T00:00:01.000Z: smoke\n  nothing runs until: omni cluster resume\n")
+	assert.NotContains(t, page(func(p *tell.Page) { Status(p, api.Status{ClusterID: "c"}) }), "stopped")
+}
+
 // LO-3: whoever looks at the status must see that two nodes differ.
 func TestUnlikeNodesAreNamed(t *testing.T) {
 	status := api.Status{ClusterID: "c", KernelID: "default", Term: 2, Nodes: []api.NodeStatus{

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -46,6 +47,8 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 		return fields{"size": b.Size, "root": hex.EncodeToString(b.Root[:])}
 	case *logging.Archived:
 		return fields{"segments": b.Segments, "before": b.Before}
+	case *estop.Order:
+		return set(fields{"by": b.By}, "reason", b.Reason)
 	case *interning.Gained:
 		return gained(b)
 	case *interning.Lost:

@@ -47,6 +47,10 @@ func (v *view) eventBody(e *event.Event) any {
 		return decoded[event.Decide](e)
 	case event.LogArchive:
 		return decoded[event.ArchiveLog](e)
+	case event.KernelSuspend:
+		return decoded[event.SuspendKernel](e)
+	case event.KernelResume:
+		return decoded[event.ResumeKernel](e)
 	case event.AgentFork:
 		if b, ok := event.DecodeBody[event.Fork](e.Body); ok {
 			return forking(b)

@@ -8,6 +8,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
+	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -44,6 +45,8 @@ func logSamples() map[bus.Kind]bus.Body {
 		bus.Quarantine:      execution.Empty{},
 		bus.ClusterRestored: &event.Restored{From: "old", To: "new", Index: 7, Chain: [32]byte{1}},
 		bus.TreeHead:        &logging.TreeHead{Size: 300, Root: [32]byte{1}},
+		bus.KernelSuspended: &estop.Order{By: "client", Reason: "r"},
+		bus.KernelResumed:   &estop.Order{By: "client"},
 		bus.LogArchived:     &logging.Archived{Segments: 3, Before: 700},
 		bus.Interned: &interning.Gained{Entries: []interning.GainedEntry{
 			{No: 1, Class: interning.Labels, New: true, Body: event.Encode(map[string]string{"team": "red"})},

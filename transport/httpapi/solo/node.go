@@ -270,8 +270,11 @@ func (n *Node) Status(_ context.Context, alone bool) cluster.Status {
 			ID: other.peer.ID, API: other.peer.API, Role: role, Term: n.group.term,
 			AppliedIndex: other.applied, CommitIndex: uint64(len(n.group.log)), BusSeq: log.NextSeq - 1,
 			Digest: hex.EncodeToString(log.Chain[:]), Agents: other.published().Agents.Len(), Healthy: true, Version: "test",
-			HistoryFrom: other.store.Status().FirstSeq,
+			HistoryFrom: other.store.Status().FirstSeq, Stopped: cluster.StopOf(other.published()),
 		})
+		if other.applied == uint64(len(n.group.log)) {
+			status.Stopped = cluster.StopOf(other.published())
+		}
 	}
 	return status
 }
