@@ -7,6 +7,7 @@ import (
 	"time"
 
 	toolbox "github.com/omnikernel/omnikernel/cluster/tools"
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -191,6 +192,7 @@ func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
 	out := event.Result{
 		Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, OK: result.OK, Value: result.Value,
 		Code: string(result.Code), Message: result.Message, Millis: time.Since(began).Milliseconds(),
+		Metered: result.Usage.Metered, Tokens: result.Usage.Tokens, USDMicros: result.Usage.USDMicros,
 	}
 	select {
 	case r.results <- out: // proposed together with others; released there
@@ -265,7 +267,7 @@ func (r *runner) handIn(out event.Result) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for ctx.Err() == nil && !r.n.stopping.Load() {
-		if _, pending := r.n.fsm.State().Tools.Get(keyOf(out)); !pending {
+		if !r.wanted(out) {
 			return
 		}
 		if r.n.Propose(ctx, r.eventOf(out)).Verdict == Applied {
@@ -279,6 +281,17 @@ func (r *runner) handIn(out event.Result) {
 		}
 		pause(ctx, 20*time.Millisecond)
 	}
+}
+
+// wanted reports whether a result still means something: to its agent, or to the
+// account that the call was reserved in (RU-3).
+func (r *runner) wanted(out event.Result) bool {
+	state := r.n.fsm.State()
+	if _, pending := state.Tools.Get(keyOf(out)); pending {
+		return true
+	}
+	_, open := state.Budgets.Reservation(budgets.Key{Agent: out.Agent, Tick: out.Tick, Call: out.Call})
+	return open
 }
 
 // sweep cancels adapters whose calls the kernel has resolved without them.

@@ -90,9 +90,10 @@ func (k *Kernel) fireTimers() {
 
 // drainCascades records what a revocation means to the agents below, one by
 // one, within the event's work; it has been in force since its first record
-// (LC-10, EV-5).
+// (LC-10, EV-5). Calls that wait for room in a budget find it one by
+// one, too, unless the kernel is suspended (NO-2).
 func (k *Kernel) drainCascades() {
-	for k.work < k.state.Config.WorkPerEvent && flows.Cascade(k.view(), &k.out) {
+	for k.work < k.state.Config.WorkPerEvent && (flows.Cascade(k.view(), &k.out) || !k.state.Estop.Suspended() && flows.Admit(k.view(), &k.out)) {
 		k.run(0)
 	}
 }
@@ -199,6 +200,8 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return about(flows.ArchiveLog(v, decoded[event.ArchiveLog](k, e), &k.out))
 	case event.AgentFork:
 		return about(flows.Fork(v, decoded[event.Fork](k, e), &k.out))
+	case event.BudgetSet:
+		return about(flows.SetBudget(v, decoded[event.SetBudget](k, e), &k.out))
 	case event.SharedPut:
 		return flows.PutShared(v, decoded[event.PutShared](k, e), &k.out)
 	case event.SharedDelete:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/audit"
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
@@ -51,7 +53,7 @@ func TestRecordKinds(t *testing.T) {
 10 INTERNED kept 0
 11 RELEASED kept 0
 20 AGENT_DEFINED kept 0
-21 LIFECYCLE kept 7
+21 LIFECYCLE kept 8
 22 INVALID_TRANSITION told 0
 23 AGENT_ARCHIVED kept 0
 24 FAULT_RECLASSIFIED kept 0
@@ -88,8 +90,8 @@ func TestRecordKinds(t *testing.T) {
 56 GRANT_REVOKED kept 0
 60 CALL_REQUESTED kept 0
 61 CALL_DISPATCHED kept 0
-62 ACTION_EXECUTED kept 0
-63 ACTION_FAILED kept 0
+62 ACTION_EXECUTED kept 1
+63 ACTION_FAILED kept 1
 64 STALE_RESULT told 0
 70 TIMER_SET kept 0
 71 TIMER_CLEARED kept 0
@@ -113,6 +115,17 @@ func TestRecordKinds(t *testing.T) {
 122 MEMORY_FORKED kept 0
 130 KERNEL_SUSPENDED kept 0
 131 KERNEL_RESUMED kept 0
+160 BUDGET_OPENED kept 0
+161 BUDGET_CHANGED kept 2
+162 BUDGET_RESERVED kept 0
+163 BUDGET_WAITING kept 0
+164 BUDGET_BLOCKED kept 0
+165 BUDGET_SETTLED kept 1
+166 BUDGET_OUTLIVED kept 0
+167 BUDGET_OVERRUN told 0
+168 BUDGET_WARNING kept 1
+169 BUDGET_EXCEEDED kept 1
+170 BUDGET_CLOCK kept 0
 `
 	var found strings.Builder
 	found.WriteByte('\n')
@@ -137,6 +150,7 @@ type sample struct {
 func samples() []sample {
 	args, checkpoint := value.Raw("\xa1\x61a\x01"), []byte{0x83, 1, 2, 3}
 	fault := failure.Failure{Code: failure.EvalFailure, Message: "no such name: x", Node: 3, Line: 1, Column: 300}
+	cost, limits := budgets.Amounts{Tokens: 300, USDMicros: 70_000}, budgets.Limits{Tokens: 1 << 40, USDMicros: 1 << 50, WallMillis: 70_000, WarnPercent: 80}
 	answer := execution.Answer{Call: 2, OK: true, Value: args}
 	id := [16]byte{1, 2, 3, 4, 5, 6, 0x77, 8, 0x89, 10, 11, 12, 13, 14, 15, 16}
 	e := &event.Event{
@@ -202,6 +216,22 @@ func samples() []sample {
 		{bus.ActionExecuted, &tools.ActionBody{Call: 2, Tool: "echo", Millis: 17}},
 		{bus.ActionFailed, &tools.ActionBody{Call: 2, Tool: "echo", Code: failure.ToolTimeout, Message: "late", Millis: -1}},
 		{bus.StaleResult, &tools.StaleBody{Call: 2, OK: true}},
+		{bus.ActionExecuted, &tools.ActionBody{Call: 2, Tool: "echo", Millis: 17, Usage: tools.Usage{Metered: true, Tokens: 300, USDMicros: 70_000}}},
+		{bus.StaleResult, &tools.StaleBody{Call: 2, OK: true, Usage: tools.Usage{Metered: true, Tokens: 300}}},
+		{bus.BudgetOpened, &budgets.Opened{Above: 300, Limits: limits}},
+		{bus.BudgetChanged, &budgets.Changed{Limits: limits, Reason: "y"}},
+		{bus.BudgetReserved, &budgets.Reserved{Call: 2, Account: 300, Cost: cost, Started: true, Deadline: kerneltest.Start}},
+		{bus.BudgetWaiting, &budgets.Waiting{
+			Call: 2, Account: 300, Tool: "http.request", Args: args, Resource: "http.request/GET/h", Idempotent: true, Cost: cost,
+			Deadline: kerneltest.Start, Timer: 9,
+		}},
+		{bus.BudgetBlocked, &budgets.Blocked{Call: 2, Account: 300}},
+		{bus.BudgetSettled, &budgets.Settled{Call: 2, Used: cost, How: budgets.Assumed}},
+		{bus.BudgetOutlived, &budgets.Outlived{Call: 2, Timer: 300}},
+		{bus.BudgetOverrun, &budgets.Overrun{Call: 2, Beyond: cost}},
+		{bus.BudgetWarning, &budgets.Mark{Kind: budgets.Tokens, Limit: 1000, Used: 800, Reserved: 70}},
+		{bus.BudgetExceeded, &budgets.Mark{Kind: budgets.USDMicros, Limit: 1000, Used: 800, Reserved: 70, Wanted: 300}},
+		{bus.BudgetClock, &budgets.Clock{Running: true, Deadline: kerneltest.Start, Timer: 9}},
 		{bus.TimerSet, &timers.Set{Timer: timers.Timer{
 			Deadline: kerneltest.Start, ID: 9, Purpose: timers.CallDeadline, Agent: 4, Tick: 5, Call: 2,
 		}}},
@@ -364,8 +394,11 @@ func TestGoldenEvents(t *testing.T) {
 		{event.LogArchive, event.ArchiveLog{Before: 300}},
 		{event.KernelSuspend, event.SuspendKernel{Reason: "why"}},
 		{event.KernelResume, event.ResumeKernel{Reason: "why"}},
+		{event.BudgetSet, event.SetBudget{Agent: "x", Tokens: new(uint64), USDMicros: new(uint64), WallMillis: new(int64), WarnPercent: new(uint32), Reason: "why"}},
+		{event.AgentDefine, event.Define{Budget: &event.Budget{Tokens: 300, USDMicros: 70_000, WallMillis: 5, WarnPercent: 50}}},
 		{event.ToolDispatched, event.Dispatched{Agent: 1, Tick: 2, Call: 3, Node: "n1", Term: 4}},
 		{event.ToolResult, event.Result{Agent: 1, Tick: 2, Call: 3, OK: true, Value: value.Null, Code: "c", Message: "m", Millis: 5}},
+		{event.ToolResult, event.Result{Agent: 1, Tick: 2, Call: 3, OK: true, Metered: true, Tokens: 300, USDMicros: 5}},
 		{event.AgentFork, event.Fork{
 			Define: define, Source: "x", At: 300, Head: [32]byte{1}, LastTick: 3, Emitted: 4,
 			Tick: &event.ForkTick{
@@ -411,6 +444,7 @@ func TestGoldenSections(t *testing.T) {
 	s.Apply(event.Event{Kind: event.AgentSubmit, IdempotencyKey: "k", Body: event.Encode(event.Submit{Agent: kerneltest.AgentID(1)})})
 	wordAgent(s, "word/1", "breach") // the audit log
 	s.Must(event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: kerneltest.Value(t, 1)})
+	spends := account(s, spender(s, 100, paid("GET", 30), paid("GET", 60), paid("GET", 50))).Agent
 	s.Start(event.Define{Grants: freely, Program: kerneltest.JSON(t, `{"kind":"DELEGATE","payload":{"children":[{
 		"grants":[{"effect":"ESCALATE","action":"tool.call","resource":"**"}],"program":`+callEcho+`}]}}`)}, nil)
 	parent := s.Start(event.Define{Grants: freely, Program: kerneltest.JSON(t, `{"kind":"SEQ","payload":{"steps":[
@@ -422,6 +456,10 @@ func TestGoldenSections(t *testing.T) {
 		Body: event.Encode(event.Start{Define: event.Define{ID: s.NewID(), Program: kerneltest.JSON(t, literal)}}),
 	})
 	require.Empty(t, s.Suspend("why").Refusal)
+	paidFor := s.Pending[slices.IndexFunc(s.Pending, func(k tools.Key) bool { return k.Agent == spends })]
+	s.Apply(event.Event{ // … nobody looks at the call that has room now …
+		Kind: event.ToolResult, Principal: spent, Body: event.Encode(event.Result{Agent: paidFor.Agent, Tick: paidFor.Tick, Call: paidFor.Call, OK: true, Metered: true}),
+	})
 	s.Apply(event.Event{ // … and the cascade has only begun
 		Kind: event.TokenRevoke, Principal: spent, Body: event.Encode(event.RevokeToken{Agent: parent}),
 	})
@@ -433,7 +471,7 @@ func TestGoldenSections(t *testing.T) {
 		}
 		last = one.Kind
 	}
-	require.Len(t, lines, 15, "every kind of section")
+	require.Len(t, lines, 19, "every kind of section")
 	golden(t, "sections.golden", lines)
 }
 

@@ -89,7 +89,7 @@ func TestHistoriesReachEverything(t *testing.T) {
 		failure.NotFound, failure.AlreadyExists, failure.AlreadyBooted, failure.NotRecoverable, failure.NoInstruction,
 		failure.QueueFull, failure.LimitReached, failure.StaleResult, failure.SessionExpired, failure.SessionsFull,
 		failure.SequenceReused, failure.SequenceOutOfWindow, failure.AlreadyAcknowledged, failure.Quarantined,
-		failure.KernelSuspended,
+		failure.KernelSuspended, failure.BudgetExceeded,
 	} {
 		assert.NotZero(t, codes[code], string(code))
 	}

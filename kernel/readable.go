@@ -46,6 +46,8 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.SuspendKernel](e.Body)
 	case event.KernelResume:
 		ok = event.ReadableBody[event.ResumeKernel](e.Body)
+	case event.BudgetSet:
+		ok = event.ReadableBody[event.SetBudget](e.Body)
 	case event.SharedPut:
 		ok = event.ReadableBody[event.PutShared](e.Body)
 	case event.SharedDelete:

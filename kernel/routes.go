@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/audit"
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
@@ -96,7 +97,7 @@ var routes = [bus.Last + 1]route{
 			s.Agents.Edit(parent).Delegation.ApplyChildOver()
 		}
 	}, react: []reaction{
-		flows.Suspend, flows.Faulted, flows.Teardown, flows.Release, flows.ChildOver, flows.Waits, flows.Schedule,
+		flows.Suspend, flows.Faulted, flows.Teardown, flows.Release, flows.ChildOver, flows.Waits, flows.Work, flows.Schedule,
 	}},
 	bus.FaultReclassified: {name: "FAULT_RECLASSIFIED", decode: body(lifecycle.DecodeReclassified), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		row := s.Agents.Edit(r.Agent)
@@ -263,10 +264,12 @@ var routes = [bus.Last + 1]route{
 		s.Tools.ApplyRequested(r.Agent, r.Tick, at, r.Body.(*tools.RequestedBody))
 	}},
 	bus.CallDispatched: {name: "CALL_DISPATCHED", decode: body(tools.DecodeDispatched), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
-		s.Tools.ApplyDispatched(r.Agent, r.Tick, at, r.Body.(*tools.DispatchedBody))
+		b := r.Body.(*tools.DispatchedBody)
+		s.Tools.ApplyDispatched(r.Agent, r.Tick, at, b)
+		s.Budgets.ApplyDispatched(r.Agent, r.Tick, b.Call)
 	}},
-	bus.ActionExecuted: {name: "ACTION_EXECUTED", decode: body(tools.DecodeAction), slice: whole, apply: resolveCall},
-	bus.ActionFailed:   {name: "ACTION_FAILED", decode: body(tools.DecodeAction), slice: whole, apply: resolveCall},
+	bus.ActionExecuted: {name: "ACTION_EXECUTED", decode: body(tools.DecodeAction), slice: whole, apply: resolveCall, react: []reaction{flows.Settle}},
+	bus.ActionFailed:   {name: "ACTION_FAILED", decode: body(tools.DecodeAction), slice: whole, apply: resolveCall, react: []reaction{flows.Settle}},
 	bus.StaleResult:    {name: "STALE_RESULT", decode: body(tools.DecodeStale)},
 
 	bus.TimerSet: {name: "TIMER_SET", decode: body(timers.DecodeSet), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
@@ -274,6 +277,39 @@ var routes = [bus.Last + 1]route{
 	}},
 	bus.TimerCleared: {name: "TIMER_CLEARED", decode: body(timers.DecodeCleared), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Timers.ApplyCleared(&s.Agents.Edit(r.Agent).Timer, r.Body.(*timers.Cleared))
+	}},
+
+	// An agent's history says nothing of budgets that its ticks could see.
+	bus.BudgetOpened: {name: "BUDGET_OPENED", decode: body(budgets.DecodeOpened), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Budgets.ApplyOpened(r.Agent, r.Body.(*budgets.Opened))
+	}},
+	bus.BudgetChanged: {name: "BUDGET_CHANGED", decode: body(budgets.DecodeChanged), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Budgets.ApplyChanged(r.Agent, r.Body.(*budgets.Changed))
+	}, react: []reaction{flows.Marks, flows.Reset}},
+	bus.BudgetReserved: {name: "BUDGET_RESERVED", decode: body(budgets.DecodeReserved), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Budgets.ApplyReserved(r.Agent, r.Tick, r.Body.(*budgets.Reserved))
+	}},
+	bus.BudgetWaiting: {name: "BUDGET_WAITING", decode: body(budgets.DecodeWaiting), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Budgets.ApplyWaiting(r.Agent, r.Tick, at, r.Body.(*budgets.Waiting))
+	}},
+	bus.BudgetBlocked: {name: "BUDGET_BLOCKED", decode: body(budgets.DecodeBlocked), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Budgets.ApplyBlocked(r.Agent, r.Tick, r.Body.(*budgets.Blocked))
+	}},
+	bus.BudgetSettled: {name: "BUDGET_SETTLED", decode: body(budgets.DecodeSettled), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Budgets.ApplySettled(r.Agent, r.Tick, r.Body.(*budgets.Settled))
+	}, react: []reaction{flows.Marks}},
+	bus.BudgetOutlived: {name: "BUDGET_OUTLIVED", decode: body(budgets.DecodeOutlived), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Budgets.ApplyOutlived(r.Agent, r.Tick, r.Body.(*budgets.Outlived))
+	}},
+	bus.BudgetOverrun: {name: "BUDGET_OVERRUN", decode: body(budgets.DecodeOverrun)},
+	bus.BudgetWarning: {name: "BUDGET_WARNING", decode: body(budgets.DecodeMark), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Budgets.ApplyWarned(r.Agent, r.Body.(*budgets.Mark))
+	}, react: []reaction{flows.Reset}},
+	bus.BudgetExceeded: {name: "BUDGET_EXCEEDED", decode: body(budgets.DecodeMark), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Budgets.ApplyExceeded(r.Agent, r.Body.(*budgets.Mark))
+	}, react: []reaction{flows.Reset}},
+	bus.BudgetClock: {name: "BUDGET_CLOCK", decode: body(budgets.DecodeClock), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Budgets.ApplyClock(r.Agent, at, r.Body.(*budgets.Clock))
 	}},
 }
 
@@ -291,7 +327,9 @@ func tokensOf(s *state.State) func(no uint32) *delegation.Row {
 }
 
 func resolveCall(s *state.State, _ bus.At, r bus.Record) {
-	s.Tools.ApplyAction(r.Agent, r.Tick, r.Body.(*tools.ActionBody))
+	b := r.Body.(*tools.ActionBody)
+	s.Tools.ApplyAction(r.Agent, r.Tick, b)
+	s.Budgets.ApplyResolved(r.Agent, r.Tick, b.Call)
 }
 
 // KindName returns the specification's name of a record kind.

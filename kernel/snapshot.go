@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/omnikernel/omnikernel/kernel/audit"
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/estop"
@@ -61,6 +62,11 @@ const (
 	sectionCascade    byte = 13
 	sectionEscalation byte = 14
 	sectionAudit      byte = 15
+
+	sectionAccount     byte = 16
+	sectionReservation byte = 17
+	sectionWaiter      byte = 18 // calls that wait for room in a budget
+	sectionReady       byte = 19 // accounts whose first waiter is to be looked at
 )
 
 // root holds what is not a row of some table.
@@ -140,6 +146,10 @@ func Sections(s *state.State, yield func(Section) bool) {
 	s.Delegation.AllCascades(func(c *delegation.Cascade) bool { return emit(sectionCascade, c) })
 	s.Escalations.All(func(e *permissions.Escalation) bool { return emit(sectionEscalation, e) })
 	s.Audit.All(func(e *audit.Entry) bool { return emit(sectionAudit, e) })
+	s.Budgets.All(func(a *budgets.Account) bool { return emit(sectionAccount, a) })
+	s.Budgets.AllReserved(func(r *budgets.Reservation) bool { return emit(sectionReservation, r) })
+	s.Budgets.AllWaiters(func(w *budgets.Waiter) bool { return emit(sectionWaiter, w) })
+	s.Budgets.AllReady(func(agent uint32) bool { return emit(sectionReady, agent) })
 }
 
 // Digest is the SHA-256 of a state's sections, each with its kind and length:
@@ -246,6 +256,14 @@ func (r *Restorer) addMore(one Section) error {
 		return load(one.Body, func(e *permissions.Escalation) { r.s.Escalations.Load(e) })
 	case sectionAudit:
 		return load(one.Body, func(e *audit.Entry) { r.s.Audit.Load(*e) })
+	case sectionAccount:
+		return load(one.Body, func(a *budgets.Account) { r.s.Budgets.Load(a) })
+	case sectionReservation:
+		return load(one.Body, func(e *budgets.Reservation) { r.s.Budgets.LoadReserved(e) })
+	case sectionWaiter:
+		return load(one.Body, func(w *budgets.Waiter) { r.s.Budgets.LoadWaiter(w) })
+	case sectionReady:
+		return load(one.Body, func(agent *uint32) { r.s.Budgets.LoadReady(*agent) })
 	}
 	return ErrSnapshotVersion
 }

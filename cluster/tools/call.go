@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/kernel/failure"
+	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
@@ -23,6 +24,7 @@ type Result struct {
 	Value   value.Raw
 	Code    failure.Code
 	Message string
+	Usage   kerneltools.Usage // what the call cost, when the service said so, whatever came of it
 }
 
 // Succeed answers with a value.

@@ -163,8 +163,15 @@ func ended(ctx context.Context, timeout time.Duration) Result {
 	return Fail(failure.Withdrawn, "the call was cancelled")
 }
 
-// judge checks what an adapter answered.
+// judge checks what an adapter answered. What the call cost stands, whatever it
+// came to.
 func (t *tool) judge(result Result) Result {
+	judged := t.check(result)
+	judged.Usage = result.Usage
+	return judged
+}
+
+func (t *tool) check(result Result) Result {
 	if !result.OK {
 		if result.Code == "" {
 			result.Code = failure.ToolFailed

@@ -87,6 +87,8 @@ func Send(ctx context.Context, c *client.Client, body any, opts ...client.Option
 		return c.RevokeToken(ctx, b, opts...)
 	case event.RevokeGrant:
 		return c.RevokeGrant(ctx, b, opts...)
+	case event.SetBudget:
+		return c.SetBudget(ctx, b, opts...)
 	case event.PutShared:
 		return c.PutShared(ctx, b, opts...)
 	case event.DeleteShared:
@@ -116,6 +118,8 @@ func kindOf(body any) event.Kind {
 		return event.TokenRevoke
 	case event.RevokeGrant:
 		return event.GrantRevoke
+	case event.SetBudget:
+		return event.BudgetSet
 	case event.PutShared:
 		return event.SharedPut
 	case event.DeleteShared:

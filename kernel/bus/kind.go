@@ -104,6 +104,18 @@ const (
 	// The emergency stop of the whole cluster (NO-2).
 	KernelSuspended Kind = 130
 	KernelResumed   Kind = 131
+	// Budgets (RU-3).
+	BudgetOpened   Kind = 160 // the agent holds an account
+	BudgetChanged  Kind = 161 // an operator gave it other limits
+	BudgetReserved Kind = 162 // a call may come to so much
+	BudgetWaiting  Kind = 163 // a call waits until there is room for it
+	BudgetBlocked  Kind = 164 // … and there is none yet
+	BudgetSettled  Kind = 165 // a call came to so much
+	BudgetOutlived Kind = 166 // nobody waits for a call any more that may have been made
+	BudgetOverrun  Kind = 167 // a call came to more than it had declared
+	BudgetWarning  Kind = 168 // a limit is used up so far
+	BudgetExceeded Kind = 169 // … or beyond, or a call would be
+	BudgetClock    Kind = 170 // the agent's time at work goes on, or stops
 )
 
 // Last is the highest number a kind may have; the routing table is an array

@@ -15,6 +15,7 @@ func childParameters() []parameter {
 		{key: "mode", kind: value.StringKind},
 		{key: "name", kind: value.StringKind},
 		{key: "input"},
+		{key: "budget", kind: value.MapKind},
 		{key: "grants", kind: value.ListKind},
 		{key: "labels", kind: value.MapKind},
 		{key: "ttl_ms", kind: value.IntKind, least: 1, most: value.MaxInt},

@@ -68,6 +68,13 @@ func (f *fields) uint(k byte, n uint64) {
 	f.dst = value.AppendHead(f.dst, value.MajorUint, n)
 }
 
+// positive leaves 0 out.
+func (f *fields) positive(k byte, n uint64) {
+	if n > 0 {
+		f.uint(k, n)
+	}
+}
+
 func (f *fields) int(k byte, n int64) {
 	switch {
 	case n > 0:
@@ -95,6 +102,20 @@ func appendDefine(dst []byte, d *Define) []byte {
 	f.raw(9, d.Teardown)
 	f.int(10, int64(d.MaxDepth))
 	f.int(11, d.TTLMillis)
+	if d.Budget != nil {
+		f.key(12)
+		f.dst = appendBudget(f.dst, d.Budget)
+	}
+	return f.end(at)
+}
+
+func appendBudget(dst []byte, b *Budget) []byte {
+	at := len(dst)
+	f := begin(dst)
+	f.positive(1, b.Tokens)
+	f.positive(2, b.USDMicros)
+	f.int(3, b.WallMillis)
+	f.positive(4, uint64(b.WarnPercent))
 	return f.end(at)
 }
 
@@ -122,5 +143,11 @@ func appendResult(dst []byte, r *Result) []byte {
 	f.text(6, r.Code)
 	f.text(7, r.Message)
 	f.int(8, r.Millis)
+	if r.Metered {
+		f.key(9)
+		f.dst = append(f.dst, 7<<5|21)
+	}
+	f.positive(10, r.Tokens)
+	f.positive(11, r.USDMicros)
 	return f.end(at)
 }

@@ -1,5 +1,7 @@
 package event
 
+import "math"
+
 // readable is a body that canonical can read. read answers false, and may leave
 // anything in the body, on bytes that it does not know. When it is only checking,
 // the body stays without its texts, lists and maps.
@@ -38,6 +40,29 @@ func (d *Define) fields(c *canonical) {
 			d.MaxDepth = c.uint32()
 		case 11:
 			d.TTLMillis = c.int64()
+		case 12:
+			fields := c.fields
+			c.begin()
+			d.Budget = new(Budget)
+			d.Budget.fields(c)
+			c.fields, c.last = fields, key
+		default:
+			c.stop()
+		}
+	}
+}
+
+func (b *Budget) fields(c *canonical) {
+	for key, ok := c.next(); ok; key, ok = c.next() {
+		switch key {
+		case 1:
+			b.Tokens = c.uint(math.MaxUint64)
+		case 2:
+			b.USDMicros = c.uint(math.MaxUint64)
+		case 3:
+			b.WallMillis = c.int64()
+		case 4:
+			b.WarnPercent = c.uint32()
 		default:
 			c.stop()
 		}
@@ -122,6 +147,12 @@ func (r *Result) read(b []byte, checking bool) bool {
 			r.Message = c.text()
 		case 8:
 			r.Millis = c.int64()
+		case 9:
+			r.Metered = c.bool()
+		case 10:
+			r.Tokens = c.uint(math.MaxUint64)
+		case 11:
+			r.USDMicros = c.uint(math.MaxUint64)
 		default:
 			c.stop()
 		}

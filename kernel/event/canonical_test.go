@@ -81,6 +81,13 @@ func TestCanonicalReadsWhatIsEncoded(t *testing.T) {
 	})
 }
 
+func drawBudget(t *rapid.T) *Budget {
+	return &Budget{
+		Tokens: rapid.Uint64().Draw(t, "tokens"), USDMicros: rapid.Uint64().Draw(t, "micros"),
+		WallMillis: rapid.Int64Min(0).Draw(t, "wall"), WarnPercent: rapid.Uint32().Draw(t, "warn"),
+	}
+}
+
 // filled is a body with something in every field, so that a field that was added
 // to a command and not to canonical is noticed.
 func filled[T any](t *testing.T) T {
@@ -111,6 +118,9 @@ func fillStruct(t *testing.T, v reflect.Value) {
 			}
 			field.Set(reflect.MakeSlice(field.Type(), 1, 1))
 			fillStruct(t, field.Index(0))
+		case reflect.Pointer:
+			field.Set(reflect.New(field.Type().Elem()))
+			fillStruct(t, field.Elem())
 		default:
 			t.Fatalf("a field of a kind that the test does not fill: %s", field.Type())
 		}
@@ -152,10 +162,11 @@ func FuzzCanonicalAgrees(f *testing.F) {
 	for _, body := range []any{
 		Define{ID: "a", Name: "b", Evaluator: "c", Mode: "task", Labels: map[string]string{"k": "v", "kk": "w"}, Env: map[string]string{"e": ""}},
 		Define{Grants: []permissions.Grant{{Effect: permissions.Allow, Action: "a", Resource: "r", NotAfterMillis: 1 << 40}, {}}, Program: value.Null},
+		Define{TTLMillis: 5, Budget: &Budget{Tokens: 1 << 40, USDMicros: 3, WallMillis: 70_000, WarnPercent: 80}},
 		Start{Define: Define{Name: "n"}, Input: value.True, Reason: "r"},
 		Trigger{Agent: "a", Trigger: "spawn", Reason: "because", Input: value.Null},
 		Submit{Agent: "a", Program: value.Null, Input: value.EmptyMap},
-		Result{Agent: 1 << 31, Tick: 1 << 63, Call: 300, OK: true, Value: value.False, Code: "c", Message: "m", Millis: 70_000},
+		Result{Agent: 1 << 31, Tick: 1 << 63, Call: 300, OK: true, Value: value.False, Code: "c", Message: "m", Millis: 70_000, Metered: true, Tokens: 1 << 33, USDMicros: 5},
 	} {
 		f.Add(Encode(body))
 	}
@@ -200,11 +211,15 @@ func TestAppendedBodiesAreCanonical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDefine(t)
 		d.Teardown, d.MaxDepth, d.TTLMillis = rawBytes(t, "teardown"), rapid.Uint32().Draw(t, "depth"), rapid.Int64().Draw(t, "ttl")
+		if rapid.Bool().Draw(t, "with budget") {
+			d.Budget = drawBudget(t)
+		}
 		start := Start{Define: d, Input: rawBytes(t, "input"), Reason: text(t, "reason")}
 		result := Result{
 			Agent: rapid.Uint32().Draw(t, "agent"), Tick: rapid.Uint64().Draw(t, "tick"), Call: rapid.Uint32().Draw(t, "call"),
 			OK: rapid.Bool().Draw(t, "ok"), Value: rawBytes(t, "value"), Code: text(t, "code"), Message: text(t, "message"),
-			Millis: rapid.Int64().Draw(t, "millis"),
+			Millis: rapid.Int64().Draw(t, "millis"), Metered: rapid.Bool().Draw(t, "metered"),
+			Tokens: rapid.Uint64().Draw(t, "tokens"), USDMicros: rapid.Uint64().Draw(t, "micros"),
 		}
 		for _, body := range []any{d, &d, start, &start, result} {
 			require.Equal(t, encodeByReflection(body), Encode(body))
@@ -212,7 +227,7 @@ func TestAppendedBodiesAreCanonical(t *testing.T) {
 	})
 	require.Equal(t, encodeByReflection(Define{}), Encode(Define{}))
 	for _, body := range []any{Define{}, Start{}, Result{}} {
-		require.Equal(t, map[string]int{"Define": 11, "Start": 3, "Result": 8}[reflect.TypeOf(body).Name()], reflect.TypeOf(body).NumField(),
+		require.Equal(t, map[string]int{"Define": 12, "Start": 3, "Result": 11}[reflect.TypeOf(body).Name()], reflect.TypeOf(body).NumField(),
 			"a new field of %T is written by append_bodies.go too", body)
 	}
 }

@@ -19,6 +19,26 @@ type Define struct {
 	Teardown  value.Raw           `cbor:"9,keyasint,omitempty" json:"teardown,omitempty" doc:"an instruction that runs last, while the agent is COMPLETING"`
 	MaxDepth  uint32              `cbor:"10,keyasint,omitempty" json:"max_depth,omitempty" doc:"levels of delegation below the agent; the kernel's max_depth when 0"`
 	TTLMillis int64               `cbor:"11,keyasint,omitempty" json:"ttl_ms,omitempty" doc:"milliseconds after spawn at which the agent's token expires; never when 0"`
+	Budget    *Budget             `cbor:"12,keyasint,omitempty" json:"budget,omitempty" doc:"what the agent may spend, with all that it delegates; only what binds those above when absent"`
+}
+
+// Budget limits what an agent and all below it may spend (RU-3). 0 is no limit of
+// that kind, and at least one is to be given.
+type Budget struct {
+	Tokens      uint64 `cbor:"1,keyasint,omitempty" json:"tokens,omitempty" doc:"tokens of language models; no limit when 0"`
+	USDMicros   uint64 `cbor:"2,keyasint,omitempty" json:"usd_micros,omitempty" doc:"millionths of a US dollar; no limit when 0"`
+	WallMillis  int64  `cbor:"3,keyasint,omitempty" json:"wall_ms,omitempty" doc:"milliseconds that the agent is at work, from spawn on, not counting while it is suspended or faulted; no limit when 0"`
+	WarnPercent uint32 `cbor:"4,keyasint,omitempty" json:"warn_percent,omitempty" doc:"of a limit, at which a warning is recorded, 1 to 100; 80 when 0"`
+}
+
+// SetBudget gives an agent's account other limits. What is absent stays as it is.
+type SetBudget struct {
+	Agent       string  `cbor:"1,keyasint" json:"agent"`
+	Tokens      *uint64 `cbor:"2,keyasint,omitempty" json:"tokens,omitempty" doc:"tokens of language models; no limit when 0"`
+	USDMicros   *uint64 `cbor:"3,keyasint,omitempty" json:"usd_micros,omitempty" doc:"millionths of a US dollar; no limit when 0"`
+	WallMillis  *int64  `cbor:"4,keyasint,omitempty" json:"wall_ms,omitempty" doc:"milliseconds that the agent is at work; no limit when 0"`
+	WarnPercent *uint32 `cbor:"5,keyasint,omitempty" json:"warn_percent,omitempty" doc:"of a limit, at which a warning is recorded, 1 to 100"`
+	Reason      string  `cbor:"6,keyasint,omitempty" json:"reason,omitempty"`
 }
 
 // Start is define, spawn and activate as one command: all of it or nothing.
@@ -122,6 +142,11 @@ type Result struct {
 	Code    string    `cbor:"6,keyasint,omitempty"`
 	Message string    `cbor:"7,keyasint,omitempty"`
 	Millis  int64     `cbor:"8,keyasint,omitempty"`
+
+	// What the call cost, when the tool said so (RU-3).
+	Metered   bool   `cbor:"9,keyasint,omitempty"`
+	Tokens    uint64 `cbor:"10,keyasint,omitempty"`
+	USDMicros uint64 `cbor:"11,keyasint,omitempty"`
 }
 
 // ArchiveLog is the body of LogArchive.

@@ -23,9 +23,9 @@ func TestKinds(t *testing.T) {
 		10: "AGENT_DEFINE", 11: "AGENT_START", 12: "AGENT_TRIGGER", 13: "AGENT_KILL", 14: "AGENT_SUBMIT",
 		15: "AGENT_SEND", 16: "AGENT_RECLASSIFY", 17: "TOKEN_REVOKE", 18: "GRANT_REVOKE", 19: "ESCALATION_DECIDE",
 		20: "TOOL_DISPATCHED", 21: "TOOL_RESULT",
-		30: "SHARED_PUT", 31: "SHARED_DELETE", 32: "LOG_ARCHIVE", 33: "AGENT_FORK", 34: "KERNEL_SUSPEND", 35: "KERNEL_RESUME",
+		30: "SHARED_PUT", 31: "SHARED_DELETE", 32: "LOG_ARCHIVE", 33: "AGENT_FORK", 34: "KERNEL_SUSPEND", 35: "KERNEL_RESUME", 36: "BUDGET_SET",
 	}
-	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true}
+	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true, 36: true}
 	for k := event.Kind(10); k < 20; k++ {
 		commands[k] = true
 	}
@@ -42,7 +42,7 @@ func TestKinds(t *testing.T) {
 
 func anyEvent(t *rapid.T) event.Event {
 	e := event.Event{
-		Kind:      rapid.SampledFrom([]event.Kind{1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 30, 31, 32, 33, 34, 35}).Draw(t, "kind"),
+		Kind:      rapid.SampledFrom([]event.Kind{1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 30, 31, 32, 33, 34, 35, 36}).Draw(t, "kind"),
 		Wall:      rapid.Int64().Draw(t, "wall"),
 		Principal: rapid.String().Draw(t, "principal"),
 		Proposal:  rapid.Uint64().Draw(t, "proposal"),

@@ -35,6 +35,7 @@ const (
 
 	KernelSuspend Kind = 34 // the emergency stop of the whole cluster (NO-2)
 	KernelResume  Kind = 35 // … and its end
+	BudgetSet     Kind = 36 // an operator gives an agent's account other limits (RU-3)
 )
 
 var kindNames = map[Kind]string{
@@ -43,7 +44,7 @@ var kindNames = map[Kind]string{
 	AgentDefine:     "AGENT_DEFINE", AgentStart: "AGENT_START", AgentTrigger: "AGENT_TRIGGER", AgentKill: "AGENT_KILL",
 	AgentSubmit: "AGENT_SUBMIT", AgentSend: "AGENT_SEND", AgentReclassify: "AGENT_RECLASSIFY", TokenRevoke: "TOKEN_REVOKE",
 	GrantRevoke: "GRANT_REVOKE", EscalationDecide: "ESCALATION_DECIDE", SharedPut: "SHARED_PUT", SharedDelete: "SHARED_DELETE",
-	LogArchive: "LOG_ARCHIVE", AgentFork: "AGENT_FORK",
+	LogArchive: "LOG_ARCHIVE", AgentFork: "AGENT_FORK", BudgetSet: "BUDGET_SET",
 	KernelSuspend: "KERNEL_SUSPEND", KernelResume: "KERNEL_RESUME",
 	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT",
 }

@@ -36,6 +36,7 @@ const (
 	Rejected           Code = "REJECTED" // a delegation that breaks a rule
 	TokenRevoked       Code = "TOKEN_REVOKED"
 	TokenExpired       Code = "TOKEN_EXPIRED"
+	BudgetExceeded     Code = "BUDGET_EXCEEDED"
 )
 
 // Codes that refuse a command. All of them are definite: the command did not
@@ -96,6 +97,7 @@ var classes = map[Code]Class{
 	Rejected:           PolicyViolation,
 	TokenRevoked:       Permanent,
 	TokenExpired:       Permanent,
+	BudgetExceeded:     Permanent,
 }
 
 // ClassOf returns the class of a code; Permanent for one that the table does
@@ -105,6 +107,26 @@ func ClassOf(c Code) Class {
 		return class
 	}
 	return Permanent
+}
+
+// NeverCalled reports whether a call that ends with the code was certainly not
+// made (RU-3).
+func (c Code) NeverCalled() bool {
+	switch c {
+	case ToolUnknown, ToolArgsInvalid, ToolUnreachable:
+		return true
+	}
+	return false
+}
+
+// LeavesOpen reports whether a call that ends with the code may still tell what it
+// came to (RU-3).
+func (c Code) LeavesOpen() bool {
+	switch c {
+	case Withdrawn, WaitTimeout, OutcomeUnknown:
+		return true
+	}
+	return false
 }
 
 // OfCall reports whether an external call can come to the code, as its runner

@@ -17,7 +17,7 @@ import (
 // children adds to it or overrides it.
 //
 // with each child {program, name?, evaluator?, mode?, teardown?, input?, env?,
-// labels?, grants?, max_depth?, ttl_ms?}. A child gets no depth unless it is
+// labels?, grants?, max_depth?, ttl_ms?, budget?}. A child gets no depth unless it is
 // given some, and its parent's expiry unless it is given less.
 type children struct {
 	common   child
@@ -116,11 +116,37 @@ func (c *child) parse(at string) func(name string, raw value.Raw) string {
 				return at + name + " must be an integer of milliseconds"
 			}
 			d.TTLMillis = ttl
+		case "budget":
+			return readBudget(raw, at+name, &d.Budget)
 		default:
 			return "unknown field " + at + name
 		}
 		return ""
 	}
+}
+
+func readBudget(raw value.Raw, at string, into **event.Budget) string {
+	b := &event.Budget{}
+	*into = b
+	return eachMember(raw, at, func(name string, raw value.Raw) string {
+		n, ok := raw.Int()
+		if !ok || n < 0 {
+			return at + "." + name + " must be an integer from 0"
+		}
+		switch name {
+		case "tokens":
+			b.Tokens = uint64(n)
+		case "usd_micros":
+			b.USDMicros = uint64(n)
+		case "wall_ms":
+			b.WallMillis = n
+		case "warn_percent":
+			b.WarnPercent = uint32(min(n, 1<<16))
+		default:
+			return "unknown field " + at + "." + name
+		}
+		return ""
+	})
 }
 
 func readGrants(raw value.Raw, at string, into *[]permissions.Grant) string {

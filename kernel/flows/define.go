@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -56,7 +57,7 @@ func CheckDefine(cmd *event.Define, field string) *failure.Refusal {
 	if r := checkPairs(cmd.Env, field+"env", MaxEnv, MaxEnvBytes); r != nil {
 		return r
 	}
-	return nil
+	return checkBudget(cmd.Budget, field+"budget")
 }
 
 // CheckCompiles holds the rules that take a compiler: grants and program. The
@@ -163,6 +164,9 @@ type definition struct {
 	no    uint32
 	body  identity.Defined
 	token token
+
+	account *budgets.Opened // nil for an agent that holds none
+
 	gains interning.Gained
 	first [5]interning.GainedEntry // where gains begins: no definition adds more
 }
@@ -240,6 +244,9 @@ func (df *definer) define(cmd *event.Define, field string, otherwise identity.ID
 	}
 	if refusal := df.intern(d, cmd, field); refusal != nil {
 		return nil, refusal
+	}
+	if cmd.Budget != nil {
+		d.account = &budgets.Opened{Limits: limitsOf(cmd.Budget)}
 	}
 	df.next++
 	return d, nil
@@ -339,6 +346,9 @@ func (d *definition) publish(out *bus.Batch) {
 		out.Add(bus.Record{Kind: bus.Interned, Body: &d.gains})
 	}
 	out.Add(bus.Record{Kind: bus.AgentDefined, Agent: d.no, Body: &d.body})
+	if d.account != nil {
+		out.Add(bus.Record{Kind: bus.BudgetOpened, Agent: d.no, Body: d.account})
+	}
 }
 
 // Start decides an AgentStart event: rows 0, 1 and 2 in one, all or nothing.

@@ -141,6 +141,9 @@ func (v View) planChild(df *definer, t Target, c *child, field string, id identi
 	if refusal != nil {
 		return planned{}, refusal
 	}
+	if d.account != nil {
+		d.account.Above = v.Account(t.No)
+	}
 	return planned{definition: d, input: c.input, depth: c.define.MaxDepth, expires: expires}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
@@ -39,6 +40,7 @@ type forking struct {
 	cmd    *event.Fork
 	df     *definer
 	d      *definition
+	source uint32 // the agent that it starts from
 	origin identity.Forked
 	queue  []execution.InstructionBody
 	tick   *execution.ForkedTick
@@ -55,6 +57,7 @@ func (f *forking) checkOrigin() *Refusal {
 	if f.cmd.At < t.Row.Identity.Seq || f.cmd.At >= f.v.Log.NextSeq {
 		return refuse(failure.InvalidArgument, "at", "must be a busSeq of the agent's life: not before its definition, and in the log")
 	}
+	f.source = t.No
 	f.origin = identity.Forked{Origin: identity.Origin{ID: t.Row.Identity.ID, Seq: f.cmd.At, Head: f.cmd.Head}}
 	return nil
 }
@@ -63,8 +66,14 @@ func (f *forking) checkDefinition() *Refusal {
 	f.df = f.v.definer()
 	f.df.in.made = make(map[interning.Digest]uint32)
 	d, refusal := f.df.define(&f.cmd.Define, "agent.", derived(f.v.kernelID(), uint64(f.df.next)))
+	if refusal != nil {
+		return refusal
+	}
 	f.d = d
-	return refusal
+	if source, ok := f.v.Budgets.Get(f.v.Account(f.source)); ok && d.account == nil {
+		d.account = &budgets.Opened{Limits: source.Limits} // else a fork would be a way around it
+	}
+	return nil
 }
 
 func (f *forking) checkMessages() *Refusal {

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -78,6 +79,9 @@ type gate struct {
 	calls  uint32 // calls that entered the outbox so far
 
 	escalated uint32 // escalations so far
+
+	charged budgets.Amounts // reserved so far
+	queued  uint32          // the account in which a call waits for room; 0 for none
 }
 
 // judgement is what the gate made of one request.
@@ -176,7 +180,7 @@ func (g *gate) proceed(j *judgement) {
 
 // external puts the call into the outbox, with the deadline of the wait (LC-12).
 func (g *gate) external(j *judgement) {
-	if uint32(g.v.Tools.Len())+g.calls >= g.v.Config.MaxOutbox {
+	if uint32(g.v.Tools.Len()+g.v.Budgets.Waiters())+g.calls >= g.v.Config.MaxOutbox {
 		g.refuse(j.call, j.request.Tool, &failure.Failure{Code: failure.ToolUnreachable, Message: "the outbox holds as many calls as max_outbox allows"})
 		return
 	}
@@ -188,12 +192,15 @@ func (g *gate) external(j *judgement) {
 	timer := g.v.setTimerIn(&j.bodies.timer, timers.Timer{
 		Deadline: deadline, Purpose: timers.CallDeadline, Agent: g.t.No, Tick: g.tick, Call: j.call,
 	}, g.timers)
-	g.timers++
-	g.calls++
 	j.bodies.requested = tools.RequestedBody{
 		Call: j.call, Tool: j.request.Tool, Args: j.request.Args, Resource: j.resource,
 		Idempotent: j.manifest.Idempotent(j.request.Args), Deadline: deadline, Timer: timerID(timer),
 	}
+	if !g.charge(j, &j.bodies.requested, timer) {
+		return
+	}
+	g.timers++
+	g.calls++
 	g.add(bus.CallRequested, &j.bodies.requested)
 	g.out.Add(timer)
 }

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
@@ -15,15 +16,34 @@ import (
 func Result(v View, r *event.Result, out *bus.Batch) *Refusal {
 	call, ok := v.Tools.Get(tools.Key{Agent: r.Agent, Tick: r.Tick, Call: r.Call})
 	if !ok {
-		refusal := refuse(failure.StaleResult, "call", "the call is not pending: it was resolved, withdrawn, or its wait is over")
-		refusal.Record = &bus.Record{Kind: bus.StaleResult, Agent: v.known(r.Agent), Tick: r.Tick, Body: &tools.StaleBody{Call: r.Call, OK: r.OK}}
-		return refusal
+		return v.stale(r, out)
 	}
 	t := Target{r.Agent, v.Agents.Get(r.Agent)}
 	out.Add(clearTimer(t.No, call.Deadline, call.Timer, false))
 	s := v.settling(t, out)
-	s.settle(call.Tool, v.accept(r), r.Millis)
+	s.settle(call.Tool, v.accept(r), r.Millis, usageOf(r))
 	return nil
+}
+
+// stale takes a result that nobody waits for. It changes no agent; what the call
+// cost is settled all the same, if that was left open (RU-3).
+func (v View) stale(r *event.Result, out *bus.Batch) *Refusal {
+	record := bus.Record{Kind: bus.StaleResult, Agent: v.known(r.Agent), Tick: r.Tick, Body: &tools.StaleBody{Call: r.Call, OK: r.OK, Usage: usageOf(r)}}
+	if open, ok := v.Budgets.Reservation(budgets.Key{Agent: r.Agent, Tick: r.Tick, Call: r.Call}); ok {
+		out.Add(record)
+		v.settleLate(open, usageOf(r), out)
+		return nil
+	}
+	refusal := refuse(failure.StaleResult, "call", "the call is not pending: it was resolved, withdrawn, or its wait is over")
+	refusal.Record = &record
+	return refusal
+}
+
+func usageOf(r *event.Result) tools.Usage {
+	if !r.Metered {
+		return tools.Usage{}
+	}
+	return tools.Usage{Metered: true, Tokens: min(r.Tokens, budgets.MaxCall), USDMicros: min(r.USDMicros, budgets.MaxCall)}
 }
 
 // known returns the agent's number, or 0 when there is no such agent.
@@ -77,18 +97,22 @@ func Dispatch(v View, d *event.Dispatched, out *bus.Batch) *Refusal {
 	evaluation, code, gone := v.withdrawn(d.Agent, call.Resource)
 	if gone {
 		t := Target{d.Agent, v.Agents.Get(d.Agent)}
-		f := denied(ActionToolCall, call.Resource)
-		if code != "" {
-			f = voided(code)
-		}
 		s := v.settling(t, out)
 		s.add(bus.Deny, &evaluation)
 		out.Add(clearTimer(t.No, call.Deadline, call.Timer, false))
-		s.refuse(d.Call, call.Tool, f)
+		s.refuse(d.Call, call.Tool, unauthorised(code, call.Resource))
 		return nil
 	}
 	out.Add(bus.Record{Kind: bus.CallDispatched, Agent: d.Agent, Tick: d.Tick, Body: &tools.DispatchedBody{
 		Call: d.Call, Node: d.Node, Term: d.Term,
 	}})
 	return nil
+}
+
+// unauthorised is the failure of a call that was authorised, and is not any more.
+func unauthorised(code failure.Code, resource string) *failure.Failure {
+	if code != "" {
+		return voided(code)
+	}
+	return denied(ActionToolCall, resource)
 }

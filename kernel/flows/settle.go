@@ -29,7 +29,7 @@ func (v View) settling(t Target, out *bus.Batch) settler {
 }
 
 // settle delivers one answer.
-func (s *settler) settle(tool string, a execution.Answer, millis int64) {
+func (s *settler) settle(tool string, a execution.Answer, millis int64, usage tools.Usage) {
 	kind := bus.ActionExecuted
 	if !a.OK {
 		kind = bus.ActionFailed
@@ -37,7 +37,7 @@ func (s *settler) settle(tool string, a execution.Answer, millis int64) {
 		a.Value = value.Null
 	}
 	r := &resolution{
-		action:    tools.ActionBody{Call: a.Call, Tool: tool, Code: a.Code, Message: a.Message, Millis: millis},
+		action:    tools.ActionBody{Call: a.Call, Tool: tool, Code: a.Code, Message: a.Message, Millis: millis, Usage: usage},
 		delivered: execution.DeliveredBody{Answer: a},
 	}
 	s.add(kind, &r.action)
@@ -61,12 +61,12 @@ func (s *settler) succeed(call uint32, tool string, v value.Raw) {
 		s.refuse(call, tool, &failure.Failure{Code: failure.ValueTooLarge, Message: "the answer is larger than max_value_bytes"})
 		return
 	}
-	s.settle(tool, execution.Answer{Call: call, OK: true, Value: v}, 0)
+	s.settle(tool, execution.Answer{Call: call, OK: true, Value: v}, 0, tools.Usage{})
 }
 
 // refuse answers a call with a failure.
 func (s *settler) refuse(call uint32, tool string, f *failure.Failure) {
-	s.settle(tool, execution.Answer{Call: call, Code: f.Code, Message: f.Message}, 0)
+	s.settle(tool, execution.Answer{Call: call, Code: f.Code, Message: f.Message}, 0, tools.Usage{})
 }
 
 func (s *settler) add(kind bus.Kind, body bus.Body) {

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/execution"
@@ -56,6 +57,10 @@ func (v View) resolveWithdrawn(t Target, out *bus.Batch) {
 		out.Add(clearTimer(t.No, c.Deadline, c.Timer, false))
 		return true
 	})
+	v.Budgets.WaitersOf(t.No, func(w *budgets.Waiter) bool {
+		out.Add(clearTimer(t.No, w.Deadline, w.Timer, false))
+		return true
+	})
 	v.Escalations.OfAgent(t.No, func(e *permissions.Escalation) bool {
 		out.Add(clearTimer(t.No, e.Deadline, e.Timer, false))
 		out.Add(bus.Record{Kind: bus.EscalationDecided, Agent: t.No, Tick: e.Tick, Body: &permissions.EscalationDecided{
@@ -78,7 +83,7 @@ func (v View) resolveWithdrawn(t Target, out *bus.Batch) {
 		if tick.Waits[i].Answer == nil {
 			s.settle(tick.Waits[i].Tool, execution.Answer{
 				Call: tick.First + uint32(i), Code: failure.Withdrawn, Message: "the call was withdrawn: the agent is to be suspended",
-			}, 0)
+			}, 0, tools.Usage{})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/execution"
@@ -37,6 +38,10 @@ func Fire(v View, timer timers.Timer, out *bus.Batch) {
 		v.delegationOver(t, timer, out)
 	case timers.TokenOver:
 		v.tokenOver(t, out)
+	case timers.ReservationOver:
+		v.reservationOver(timer, out)
+	case timers.BudgetOver:
+		v.budgetMoment(t, out)
 	}
 }
 
@@ -46,6 +51,9 @@ func Fire(v View, timer timers.Timer, out *bus.Batch) {
 func (v View) callOver(t Target, timer timers.Timer, out *bus.Batch) {
 	call, ok := v.Tools.Get(tools.Key{Agent: timer.Agent, Tick: timer.Tick, Call: timer.Call})
 	if !ok {
+		if w, waits := v.Budgets.Waiter(budgets.Key{Agent: timer.Agent, Tick: timer.Tick, Call: timer.Call}); waits {
+			v.waitOver(t, timer.Tick, w.Tool, timer.Call, out)
+		}
 		return
 	}
 	if call.Dispatched != 0 {

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -30,6 +31,15 @@ func (v View) withdrawCalls(t Target, except uint32, out *bus.Batch) {
 		out.Add(bus.Record{Kind: bus.ActionFailed, Agent: t.No, Tick: c.Key.Tick, Body: &tools.ActionBody{
 			Call: c.Key.Call, Tool: c.Tool, Code: failure.Withdrawn, Message: "the agent left its wait",
 		}})
+		return true
+	})
+	v.Budgets.WaitersOf(t.No, func(w *budgets.Waiter) bool {
+		if w.Key.Call != except {
+			out.Add(clearTimer(t.No, w.Deadline, w.Timer, false))
+			out.Add(bus.Record{Kind: bus.ActionFailed, Agent: t.No, Tick: w.Key.Tick, Body: &tools.ActionBody{
+				Call: w.Key.Call, Tool: w.Tool, Code: failure.Withdrawn, Message: "the agent left its wait",
+			}})
+		}
 		return true
 	})
 	v.Escalations.OfAgent(t.No, func(e *permissions.Escalation) bool {

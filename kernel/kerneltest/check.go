@@ -29,6 +29,7 @@ func (s *Sim) Check() {
 	s.CheckTimers()
 	s.CheckHistories()
 	s.CheckWords()
+	s.CheckBudgets()
 	s.CheckAudit()
 	s.CheckReplay(0)
 	s.CheckReplay(1)

@@ -3,6 +3,7 @@ package kerneltest
 import (
 	"strings"
 
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
@@ -24,6 +25,9 @@ func (h *History) define() event.Define {
 	}
 	if h.rarely("with ttl", 8) {
 		d.TTLMillis = [...]int64{600, 2500}[h.choose.Pick("ttl", 2)]
+	}
+	if !h.plain && h.rarely("with budget", 3) {
+		d.Budget = h.budget()
 	}
 	if h.rarely("word", 10) {
 		d.Evaluator, d.Teardown = Words, nil
@@ -50,6 +54,46 @@ func (h *History) define() event.Define {
 		}
 	}
 	return d
+}
+
+// budget is a narrow one; now and then one that nobody may have.
+func (h *History) budget() *event.Budget {
+	return [...]*event.Budget{
+		{Tokens: 100}, {Tokens: 100, USDMicros: 8}, {USDMicros: 20, WarnPercent: 20}, {WallMillis: 700}, {Tokens: 90, WallMillis: 2500}, {WarnPercent: 3},
+	}[h.choose.Pick("budget", 6)]
+}
+
+// limits gives an account other limits.
+func (h *History) limits() {
+	cmd := event.SetBudget{Agent: h.holder(), Reason: h.reason()}
+	tokens := [...]uint64{0, 40, 100, 150, 400}[h.choose.Pick("tokens", 5)]
+	cmd.Tokens = &tokens
+	switch h.choose.Pick("limit", 4) {
+	case 0:
+		micros := tokens / 4
+		cmd.USDMicros = &micros
+	case 1:
+		wall := int64(tokens) * 10
+		cmd.WallMillis = &wall
+	case 2:
+		warn := uint32(tokens / 2)
+		cmd.WarnPercent = &warn
+	}
+	h.command(event.BudgetSet, cmd)
+}
+
+// holder names an agent that holds an account, most of the time.
+func (h *History) holder() string {
+	var found []string
+	st := h.State()
+	st.Budgets.All(func(a *budgets.Account) bool {
+		found = append(found, IDOf(st.Agents.Get(a.Agent).Identity.ID))
+		return true
+	})
+	if len(found) == 0 || h.rarely("holds none", 6) {
+		return h.agent()
+	}
+	return found[len(found)-1-h.choose.Pick("holder", min(6, len(found)))]
 }
 
 func (h *History) grants() []permissions.Grant {

@@ -1,6 +1,7 @@
 package kerneltest
 
 import (
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -31,7 +32,7 @@ func (s *Sim) checkDeadlines(st *state.State) {
 	st.Timers.All(func(t timers.Timer) bool {
 		require.LessOrEqual(s.T, t.ID, st.Timers.Next)
 		switch t.Purpose {
-		case timers.CallDeadline, timers.EscalationOver, timers.DelegationOver, timers.TokenOver:
+		case timers.CallDeadline, timers.EscalationOver, timers.DelegationOver, timers.TokenOver, timers.ReservationOver, timers.BudgetOver:
 			at := wait{t.Purpose, t.Agent, t.Tick, t.Call}
 			require.Zero(s.T, all[at].ID, "two timers of one wait: %+v", at)
 			all[at] = t
@@ -59,6 +60,7 @@ func (s *Sim) checkDeadlines(st *state.State) {
 		answered(c.Key.Agent, c.Key.Call)
 		return true
 	})
+	budgetDeadlines(st, has, answered)
 	st.Escalations.All(func(e *permissions.Escalation) bool {
 		has(wait{timers.EscalationOver, e.Agent, e.Tick, e.Call}, e.Deadline, e.Timer)
 		answered(e.Agent, e.Call)
@@ -85,6 +87,28 @@ func (s *Sim) checkDeadlines(st *state.State) {
 		s.checkWaits(no, row, waits[no])
 	}
 	require.Empty(s.T, all, "timers of what is over")
+}
+
+// budgetDeadlines: a call that waits for room has its deadline, what outlives its
+// agent another, and so has time at work that is limited.
+func budgetDeadlines(st *state.State, has func(wait, int64, uint64), answered func(agent, call uint32)) {
+	st.Budgets.AllWaiters(func(w *budgets.Waiter) bool {
+		has(wait{timers.CallDeadline, w.Key.Agent, w.Key.Tick, w.Key.Call}, w.Deadline, w.Timer)
+		answered(w.Key.Agent, w.Key.Call)
+		return true
+	})
+	st.Budgets.AllReserved(func(r *budgets.Reservation) bool {
+		if r.Timer != 0 {
+			has(wait{timers.ReservationOver, r.Key.Agent, r.Key.Tick, r.Key.Call}, r.Deadline, r.Timer)
+		}
+		return true
+	})
+	st.Budgets.All(func(a *budgets.Account) bool {
+		if a.Timer != 0 {
+			has(wait{purpose: timers.BudgetOver, agent: a.Agent}, a.Deadline, a.Timer)
+		}
+		return true
+	})
 }
 
 // checkOwnTimer: the timer of an agent's state is the one that the state has.

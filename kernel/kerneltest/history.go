@@ -52,8 +52,8 @@ func NewHistory(t TB, replicas int, agents uint32, choose Chooser) *History {
 }
 
 // NewModelled is a history whose every event a Naive takes in too. Its commands
-// come in no session and under no key, nothing is quarantined, and each event's
-// work fits its budget: of those the model knows nothing.
+// come in no session and under no key, nothing is quarantined, each event's
+// work fits, and nobody holds a budget: of those the model knows nothing.
 func NewModelled(t TB, agents uint32, choose Chooser) *History {
 	h := &History{Sim: Unbooted(t, 1, Lookup), choose: choose, plain: true}
 	h.Model = NewNaive(Lookup)
@@ -78,7 +78,11 @@ func (h *History) Step() {
 	if h.stops() {
 		return
 	}
-	switch h.choose.Pick("event", 29) {
+	events := 31
+	if h.plain {
+		events = 29
+	}
+	switch h.choose.Pick("event", events) {
 	case 0:
 		h.command(event.AgentDefine, h.define())
 	case 1, 2, 16:
@@ -113,6 +117,8 @@ func (h *History) Step() {
 		h.shares()
 	case 28:
 		h.fork()
+	case 29, 30:
+		h.limits()
 	}
 	h.calls = append(h.calls, h.Pending...)
 	h.Pending = nil
@@ -256,6 +262,10 @@ func (h *History) result() {
 		r.OK, r.Value = true, value.AppendString(nil, strings.Repeat("x", 5000))
 	default:
 		r.OK, r.Value = true, Value(h.T, map[string]any{"n": 2})
+	}
+	if h.choose.Pick("metered", 2) == 0 {
+		r.Metered, r.Tokens = true, [...]uint64{0, 10, 30, 90}[h.choose.Pick("used", 4)]
+		r.USDMicros = r.Tokens / 10
 	}
 	h.Node(event.ToolResult, r)
 }

@@ -38,8 +38,21 @@ var programs = [...]string{
 		"do":{"kind":"RETURN","payload":{"do":{"kind":"CALL","payload":{"tool":"echo","timeout_ms":300}}}},
 		"catch":[{"codes":["TOOL_UNREACHABLE","TOOL_FAILED","PERMISSION_DENIED"],"as":"e","do":{"kind":"WAIT","payload":{"ms":"${50 * (i + 1)}"}}}]}}}}`,
 	`{"kind":"LOOP","payload":{"max":2,"while":"${True}","do":{"kind":"LITERAL","payload":{"value":1}}}}`,
+	paid + `"cost":{"tokens":30}}}}`,
+	`{"kind":"PARALLEL","payload":{"calls":[
+		{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":60,"usd_micros":5}}},
+		{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":60}}},
+		{"tool":"http.request","handle":true,"timeout_ms":900,"args":{"method":"POST","url":"http://h/x","cost":{"tokens":20}}}]}}`,
+	`{"kind":"PARALLEL","payload":{"calls":[
+		{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":30}}},
+		{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":30}}},
+		{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":30}}},
+		{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":45}}}]}}`,
 	`{"kind":"CALL","payload":{"tool":"agent.get","args":{"agent":"018f4e5c-0000-7000-8000-000000000001"},"handle":true}}`,
 }
+
+// paid is a call that costs something, up to what it declares.
+const paid = `{"kind":"CALL","payload":{"tool":"http.request","args":{"url":"http://h/x",`
 
 // rememberers use memory. K stands for a key and N for a namespace, of a few.
 var rememberers = [...]string{
@@ -180,6 +193,9 @@ func (h *History) child(b *strings.Builder, below int) {
 	}
 	if h.choose.Pick("with ttl", 7) == 0 {
 		b.WriteString(`,"ttl_ms":` + strconv.Itoa(400+1000*h.choose.Pick("ttl", 3)))
+	}
+	if !h.plain && h.choose.Pick("child's budget", 6) == 0 {
+		b.WriteString(`,"budget":{"tokens":70}`)
 	}
 	if below > 0 {
 		b.WriteString(`,"max_depth":` + strconv.Itoa(below))

@@ -90,7 +90,8 @@ func afterTheEnd(kind bus.Kind) bool {
 	switch kind {
 	case bus.Released, bus.QueueReleased, bus.TickFrozen, bus.TimerSet, bus.TimerCleared, bus.SnapshotDropped,
 		bus.AgentArchived, bus.MemoryReleased, bus.ReceiveStarted, bus.DelegationOver, bus.RequestCancelled,
-		bus.ChildrenRevoked, bus.ParentTerminated, bus.CascadeMoved, bus.StaleResult, bus.Audit:
+		bus.ChildrenRevoked, bus.ParentTerminated, bus.CascadeMoved, bus.StaleResult, bus.Audit,
+		bus.BudgetBlocked, bus.BudgetOutlived, bus.BudgetClock:
 		return true
 	}
 	return false

@@ -9,6 +9,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 )
 
 // Auditor reads one log from its beginning. It is used by one goroutine.
@@ -24,6 +25,7 @@ type Auditor struct {
 	tree     logging.Tree           // over the blocks so far
 	claims   []claim                // of forks, not compared yet
 	stopped  bool                   // the kernel is suspended
+	purse    purse
 	report   Report
 
 	// The block that is being read.
@@ -54,6 +56,7 @@ func New(kernelID string) *Auditor {
 		holders:  authority.New(),
 		agents:   make(map[uint32]*agent),
 		waiting:  make(map[uint64]*escalation),
+		purse:    newPurse(),
 	}
 }
 
@@ -118,6 +121,8 @@ func (a *Auditor) end() {
 		}
 		g.touched = false
 	}
+	clear(a.purse.meter)
+	clear(a.purse.over)
 	clear(a.touched)
 	a.touched = a.touched[:0]
 }
@@ -206,6 +211,15 @@ func (a *Auditor) judgeAgents() {
 	if a.stopped {
 		a.whileSuspended()
 	}
+	switch body := a.record.Body.(type) {
+	case *tools.ActionBody:
+		a.metered(body.Call, body.Usage)
+	case *tools.StaleBody:
+		a.metered(body.Call, body.Usage)
+	}
+	if other := a.budget(); !other {
+		return
+	}
 	g := a.agents[a.record.Agent]
 	if g == nil {
 		a.notAlive()
@@ -215,9 +229,10 @@ func (a *Auditor) judgeAgents() {
 }
 
 // Kept is how much the auditor holds on to: agents that live or that somebody
-// rests on, calls without an answer, requests without a decision.
+// rests on, calls without an answer, requests without a decision, accounts, and what
+// is reserved in them.
 func (a *Auditor) Kept() int {
-	return a.holders.Kept() + len(a.waiting) + int(a.open())
+	return a.holders.Kept() + len(a.waiting) + int(a.open()) + len(a.purse.accounts) + len(a.purse.open)
 }
 
 // open counts the calls without an answer.

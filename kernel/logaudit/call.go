@@ -27,6 +27,8 @@ type call struct {
 
 	verdict  verdict
 	approved bool     // somebody said yes, in this event
+	roomless bool     // it was authorised, and waited for room in a budget
+	granted  bool     // … after somebody had said yes
 	digest   [32]byte // that the decision is bound to, of an escalated call
 
 	requested, dispatched bool

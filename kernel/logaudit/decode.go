@@ -2,6 +2,7 @@ package logaudit
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/authority"
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
@@ -46,9 +47,10 @@ func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
 	switch kind {
 	case bus.Outcome, bus.Duplicate, bus.Quarantine, bus.LogArchived, bus.RetryScheduled, bus.SnapshotTaken, bus.SnapshotDropped,
 		bus.TeardownFailed, bus.TickScheduled, bus.TickFrozen, bus.EventDelivered, bus.Emitted, bus.MessageQueued, bus.MessageTaken,
-		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified, bus.StaleResult,
+		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified,
 		bus.TimerSet, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
-		bus.CascadeMoved, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued:
+		bus.CascadeMoved, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued,
+		bus.BudgetBlocked, bus.BudgetOutlived, bus.BudgetClock:
 		return unread{}, true
 	}
 	return nil, false
@@ -89,6 +91,15 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.KernelSuspended:       body(estop.DecodeOrder),
 	bus.KernelResumed:         body(estop.DecodeOrder),
 	bus.TimerCleared:          body(timers.DecodeCleared),
+	bus.StaleResult:           body(tools.DecodeStale),
+	bus.BudgetOpened:          body(budgets.DecodeOpened),
+	bus.BudgetChanged:         body(budgets.DecodeChanged),
+	bus.BudgetReserved:        body(budgets.DecodeReserved),
+	bus.BudgetWaiting:         body(budgets.DecodeWaiting),
+	bus.BudgetSettled:         body(budgets.DecodeSettled),
+	bus.BudgetOverrun:         body(budgets.DecodeOverrun),
+	bus.BudgetWarning:         body(budgets.DecodeMark),
+	bus.BudgetExceeded:        body(budgets.DecodeMark),
 }
 
 // body lifts a typed decoder to the table's type.

@@ -38,7 +38,7 @@ func (a *Auditor) evaluation(g *agent, b *permissions.Evaluation) {
 
 // judged finds the call that an evaluation is about. A call of the outbox is
 // judged again when it is handed to a runner, and that is recorded when it is
-// denied (TO-5).
+// denied (TO-5); one that waited for room in a budget is when it finds it.
 func (a *Auditor) judged(g *agent, action, resource string) (c *call, atDispatch bool) {
 	if a.handedOut(g) && a.record.Kind == bus.Deny {
 		c := g.call(a.record.Tick, a.hand.Call)
@@ -51,7 +51,7 @@ func (a *Auditor) judged(g *agent, action, resource string) (c *call, atDispatch
 	}
 	for i := range g.calls {
 		if c := &g.calls[i]; c.takes(action, resource) {
-			return c, false
+			return c, c.roomless
 		}
 	}
 	return nil, false
@@ -68,7 +68,7 @@ func (a *Auditor) compare(g *agent, c *call, b *permissions.Evaluation, atDispat
 	ok := false
 	switch {
 	case a.record.Kind == bus.Allow:
-		ok = answer.Effect == permissions.Allow || answer.Effect == permissions.Escalate && c.approved
+		ok = answer.Effect == permissions.Allow || answer.Effect == permissions.Escalate && (c.approved || c.granted)
 	case answer.Effect == permissions.Deny:
 		ok = true
 	case atDispatch:

@@ -28,6 +28,7 @@ const (
 	Grants      RuleID = "grants"
 	Fork        RuleID = "fork"
 	Suspended   RuleID = "suspended"
+	Budget      RuleID = "budget"
 )
 
 // Rule is one thing that every log must keep to.
@@ -62,6 +63,7 @@ var Rules = [...]Rule{
 	{Grants, "LC-10", "grants are those of the token, and a revocation takes away and never gives"},
 	{Fork, "LO-13", "a fork starts from the end of an event of an agent that was there, and names that agent's own chain value there"},
 	{Suspended, "NO-2", "while the kernel is suspended no tick starts, no deadline rings and no call is dispatched; it is suspended and resumed by turns"},
+	{Budget, "RU-5", "nothing is reserved beyond a limit; a reservation is settled once, at what the tool reported, or what the call declared, or nothing if it was not made"},
 }
 
 // RuleOf finds a rule by its name.

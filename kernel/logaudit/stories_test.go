@@ -14,7 +14,7 @@ import (
 // stories are logs to forge: each is right as it is, and short enough to be
 // known by heart.
 var stories = map[string]func(t *testing.T) *kerneltest.Sim{
-	"work": work, "family": family, "asking": asking, "forks": forks, "stopped": stopped,
+	"work": work, "family": family, "asking": asking, "forks": forks, "stopped": stopped, "money": money,
 }
 
 // work: agent 1 makes two calls at once, writes memory, makes a call that must
@@ -92,6 +92,33 @@ func stopped(t *testing.T) *kerneltest.Sim {
 	s.Dispatch(s.Pending[0])
 	s.Answer(true, "second")
 	s.Pass(50)
+	s.Pulse()
+	return s
+}
+
+// money: agent 1 may spend 100 tokens, and makes a call of 60 that comes to 70, one
+// of 30 that reports nothing, one of 50 that there is never room for; and agent 2,
+// with 100 too, two of 60, of which the second waits for the first.
+func money(t *testing.T) *kerneltest.Sim {
+	s := kerneltest.New(t, 1)
+	call := func(tokens string) string {
+		return `{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":` + tokens + `}}}`
+	}
+	start := func(calls string) {
+		s.Start(event.Define{Mode: "service", Grants: kerneltest.Everything(), Budget: &event.Budget{Tokens: 100},
+			Program: kerneltest.JSON(t, `{"kind":"PARALLEL","payload":{"calls":[`+calls+`]}}`)}, nil)
+	}
+	used := func(tokens uint64) {
+		key := s.Pending[0]
+		s.Pending = s.Pending[1:]
+		s.Node(event.ToolResult, event.Result{Agent: key.Agent, Tick: key.Tick, Call: key.Call, OK: true, Metered: true, Tokens: tokens})
+	}
+	start(call("60") + "," + call("30") + "," + call("101"))
+	start(call("60") + "," + call("60"))
+	used(70)
+	s.Answer(true, "done")
+	used(5)
+	used(6)
 	s.Pulse()
 	return s
 }

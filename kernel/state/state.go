@@ -2,6 +2,7 @@ package state
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/audit"
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/estop"
@@ -56,6 +57,7 @@ type State struct {
 	Escalations permissions.Tables
 	Audit       audit.Tables
 	Estop       estop.Tables
+	Budgets     budgets.Tables
 
 	Log logging.Tables
 }
@@ -72,7 +74,7 @@ func (s *State) Publish() *State {
 		Agents: s.Agents.Publish(), Identity: s.Identity.Publish(), Interned: s.Interned.Publish(),
 		Running: s.Running.Publish(), Tools: s.Tools.Publish(), Timers: s.Timers.Publish(),
 		Sessions: s.Sessions.Publish(), Delegation: s.Delegation.Publish(), Memory: s.Memory.Publish(),
-		Escalations: s.Escalations.Publish(), Audit: s.Audit.Publish(), Estop: s.Estop, Log: s.Log,
+		Escalations: s.Escalations.Publish(), Audit: s.Audit.Publish(), Estop: s.Estop, Budgets: s.Budgets.Publish(), Log: s.Log,
 	}
 }
 
@@ -118,6 +120,28 @@ func (s *State) Behind() bool {
 	if s.Running.Len() > 0 {
 		return true
 	}
+	if _, room := s.Budgets.Next(); room {
+		return true
+	}
 	timer, ok := s.Timers.First()
 	return ok && timer.Deadline <= s.Clock
+}
+
+// Account is the lowest account that an agent draws on: its own, or that of the
+// nearest agent above which holds one; 0 for none (RU-3).
+func (s *State) Account(agent uint32) uint32 {
+	if s.Budgets.Len() == 0 {
+		return 0
+	}
+	for at := agent; at != 0; {
+		if _, ok := s.Budgets.Get(at); ok {
+			return at
+		}
+		row := s.Agents.Get(at)
+		if row == nil {
+			return 0
+		}
+		at = row.Delegation.Parent
+	}
+	return 0
 }

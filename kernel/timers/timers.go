@@ -13,15 +13,17 @@ type Purpose uint8
 
 // The purposes.
 const (
-	CallDeadline   Purpose = iota + 1 // an external call has had its time
-	SleepOver                         // timer.sleep has ended
-	ResumableOver                     // a hibernated agent has expired (row 10)
-	RetentionOver                     // a terminated agent shrinks to a tombstone (LC-8)
-	ReceiveOver                       // mailbox.receive has waited long enough
-	BackoffOver                       // a TRANSIENT fault is recovered (FA-1)
-	EscalationOver                    // nobody decided in time (PE-3)
-	DelegationOver                    // the wait for children has had its time (LC-12)
-	TokenOver                         // an agent's token expires (DE-2)
+	CallDeadline    Purpose = iota + 1 // an external call has had its time
+	SleepOver                          // timer.sleep has ended
+	ResumableOver                      // a hibernated agent has expired (row 10)
+	RetentionOver                      // a terminated agent shrinks to a tombstone (LC-8)
+	ReceiveOver                        // mailbox.receive has waited long enough
+	BackoffOver                        // a TRANSIENT fault is recovered (FA-1)
+	EscalationOver                     // nobody decided in time (PE-3)
+	DelegationOver                     // the wait for children has had its time (LC-12)
+	TokenOver                          // an agent's token expires (DE-2)
+	ReservationOver                    // what a call came to was never told (RU-3)
+	BudgetOver                         // an agent's time at work comes to a mark (RU-3)
 )
 
 // own reports whether a timer belongs to the agent's state: there is one such

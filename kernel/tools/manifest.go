@@ -17,6 +17,9 @@ type Manifest struct {
 	Resource func(args value.Raw) (string, *failure.Failure)
 	// Idempotent says whether the call may be run again after a failover (TO-4).
 	Idempotent func(args value.Raw) bool
+	// Cost is the most that the call may come to, as it declares (RU-3); nil for
+	// tools that cost nothing.
+	Cost func(args value.Raw) (tokens, usdMicros uint64)
 }
 
 // Family groups kernel tools whose arguments, actions and resources a module
@@ -45,7 +48,7 @@ var manifests = [...]Manifest{
 	{Name: "agent.suspend", Kernel: true, Family: Agent, Idempotent: always},
 	{Name: "clock.now", Kernel: true, Resource: named("clock.now"), Idempotent: always},
 	{Name: "echo", Resource: named("echo"), Idempotent: always},
-	{Name: "http.request", Resource: HTTPResource, Idempotent: httpIdempotent},
+	{Name: "http.request", Resource: HTTPResource, Idempotent: httpIdempotent, Cost: declaredCost},
 	{Name: "mailbox.receive", Kernel: true, Resource: named("mailbox.receive"), Idempotent: always},
 	{Name: "memory.delete", Kernel: true, Family: Memory, Idempotent: always},
 	{Name: "memory.list", Kernel: true, Family: Memory, Idempotent: always},
@@ -78,6 +81,30 @@ func Names() []string {
 	}
 	return names
 }
+
+// declaredCost reads the most that a caller expects the service to charge, from
+// the argument cost: {tokens, usd_micros}. What is no such amount declares nothing.
+func declaredCost(args value.Raw) (tokens, usdMicros uint64) {
+	cost, ok := args.Get("cost")
+	if !ok {
+		return 0, 0
+	}
+	amount := func(name string) uint64 {
+		raw, ok := cost.Get(name)
+		if !ok {
+			return 0
+		}
+		n, ok := raw.Int()
+		if !ok || n < 0 {
+			return 0
+		}
+		return min(uint64(n), MaxCost)
+	}
+	return amount("tokens"), amount("usd_micros")
+}
+
+// MaxCost is the most that a call may declare, in tokens and in micro-dollars.
+const MaxCost = 1 << 40
 
 // httpIdempotent: a method that RFC 9110 section 9.2.1 calls safe may be sent
 // twice, and so may any whose caller vouches for a receiver that honours the

@@ -154,6 +154,29 @@ type ActionBody struct {
 	Code    failure.Code // empty when executed
 	Message string
 	Millis  int64 // how long the adapter took, as its runner measured; 0 for kernel tools
+	Usage   Usage
+}
+
+// Usage is what a call cost, as the tool said.
+type Usage struct {
+	Metered   bool // it said so
+	Tokens    uint64
+	USDMicros uint64
+}
+
+func (u Usage) appendTo(dst []byte) []byte {
+	dst = bus.AppendBool(dst, u.Metered)
+	if u.Metered {
+		dst = bus.AppendUint(bus.AppendUint(dst, u.Tokens), u.USDMicros)
+	}
+	return dst
+}
+
+func usage(d *bus.Decoder) (u Usage) {
+	if u.Metered = d.Bool(); u.Metered {
+		u.Tokens, u.USDMicros = d.Uint(), d.Uint()
+	}
+	return u
 }
 
 // AppendTo writes the body's log form.
@@ -162,7 +185,7 @@ func (b *ActionBody) AppendTo(dst []byte) []byte {
 	dst = bus.AppendText(dst, b.Tool)
 	dst = bus.AppendText(dst, b.Code)
 	dst = bus.AppendText(dst, b.Message)
-	return bus.AppendInt(dst, b.Millis)
+	return b.Usage.appendTo(bus.AppendInt(dst, b.Millis))
 }
 
 // DecodeAction reads the body of ActionExecuted and ActionFailed.
@@ -170,6 +193,7 @@ func DecodeAction(raw []byte) (*ActionBody, bool) {
 	d := bus.NewDecoder(raw)
 	b := &ActionBody{
 		Call: d.Uint32(), Tool: d.Text(), Code: failure.Code(d.Text()), Message: d.Text(), Millis: d.Int(),
+		Usage: usage(d),
 	}
 	return b, d.Done()
 }
@@ -182,18 +206,19 @@ func (t *Tables) ApplyAction(agent uint32, tick uint64, b *ActionBody) {
 // StaleBody is the body of StaleResult: a result that came too late or twice
 // (LC-9).
 type StaleBody struct {
-	Call uint32
-	OK   bool
+	Call  uint32
+	OK    bool
+	Usage Usage
 }
 
 // AppendTo writes the body's log form.
 func (b *StaleBody) AppendTo(dst []byte) []byte {
-	return bus.AppendBool(bus.AppendUint(dst, uint64(b.Call)), b.OK)
+	return b.Usage.appendTo(bus.AppendBool(bus.AppendUint(dst, uint64(b.Call)), b.OK))
 }
 
 // DecodeStale reads the body of StaleResult.
 func DecodeStale(raw []byte) (*StaleBody, bool) {
 	d := bus.NewDecoder(raw)
-	b := &StaleBody{Call: d.Uint32(), OK: d.Bool()}
+	b := &StaleBody{Call: d.Uint32(), OK: d.Bool(), Usage: usage(d)}
 	return b, d.Done()
 }

@@ -41,6 +41,7 @@ type Agent struct {
 	ParentID    string       `json:"parent_id,omitempty" doc:"the agent that delegated to it; absent for a root agent"`
 	Children    uint32       `json:"children,omitempty" doc:"agents that it delegated to, at most 50,000 are counted"`
 	Token       *HeldToken   `json:"token,omitempty" doc:"its authority to do anything, from spawn on"`
+	Accounts    []Account    `json:"accounts,omitempty" doc:"the accounts that its calls are charged to, the lowest first: its own, and those of agents above"`
 	Transitions []Transition `json:"transitions" doc:"the last four, oldest first; history has all of them"`
 	Count       uint32       `json:"transition_count"`
 
@@ -78,7 +79,7 @@ type Tick struct {
 
 // Wait is one thing that a WAITING agent waits for.
 type Wait struct {
-	For        string `json:"for" enum:"call,message,timer,children,escalation" doc:"call: a tool's answer; escalation: somebody's decision about a call"`
+	For        string `json:"for" enum:"call,message,timer,children,escalation,room" doc:"call: a tool's answer; escalation: somebody's decision about a call; room: in a budget, for a call to be made"`
 	Call       uint32 `json:"call" doc:"number of the call within the tick"`
 	Tool       string `json:"tool"`
 	Deadline   int64  `json:"deadline_ms,omitempty" doc:"when the wait ends by itself, kernel clock, Unix milliseconds"`
@@ -99,6 +100,35 @@ type HeldToken struct {
 	Depth   uint32 `json:"depth" doc:"levels that may still be delegated below the agent"`
 	Expires int64  `json:"expires_ms,omitempty" doc:"kernel clock, Unix milliseconds; never when absent"`
 	Void
+}
+
+// Account is what an agent, with all below it, may spend and has spent (RU-3).
+type Account struct {
+	AgentID string `json:"agent_id" doc:"who holds it"`
+
+	Tokens    Spent     `json:"tokens"`
+	USDMicros Spent     `json:"usd_micros" doc:"millionths of a US dollar"`
+	Wall      SpentTime `json:"wall_ms" doc:"milliseconds that the agent was at work"`
+
+	WarnPercent uint32 `json:"warn_percent" doc:"of a limit, at which a warning is recorded"`
+	Waiting     uint32 `json:"waiting,omitempty" doc:"calls that wait for room in it"`
+}
+
+// Spent is an account's figures of one kind.
+type Spent struct {
+	Limit    uint64 `json:"limit,omitempty" doc:"no limit when absent"`
+	Settled  uint64 `json:"settled" doc:"what calls came to"`
+	Reserved uint64 `json:"reserved,omitempty" doc:"what calls under way may yet come to"`
+	Overrun  uint64 `json:"overrun,omitempty" doc:"part of settled: beyond what calls had declared"`
+	Exceeded bool   `json:"exceeded,omitempty" doc:"the limit was found exceeded"`
+}
+
+// SpentTime is an account's time.
+type SpentTime struct {
+	Limit    int64 `json:"limit,omitempty" doc:"no limit when absent"`
+	Used     int64 `json:"used" doc:"counted where there is a limit"`
+	Running  bool  `json:"running,omitempty" doc:"it goes on now"`
+	Exceeded bool  `json:"exceeded,omitempty" doc:"the limit was found exceeded"`
 }
 
 // Void says why a token is not in force. It is empty while the token is.

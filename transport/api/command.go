@@ -65,6 +65,15 @@ type SendBody struct {
 	Message value.Raw `json:"message,omitempty" doc:"any value; null when it is left out"`
 }
 
+// BudgetBody is the body of POST …/agents/{id}/budget. What is absent stays as it is.
+type BudgetBody struct {
+	Tokens      *uint64 `json:"tokens,omitempty" doc:"tokens of language models; 0 takes the limit away"`
+	USDMicros   *uint64 `json:"usd_micros,omitempty" doc:"millionths of a US dollar; 0 takes the limit away"`
+	WallMillis  *int64  `json:"wall_ms,omitempty" doc:"milliseconds that the agent is at work; 0 takes the limit away"`
+	WarnPercent *uint32 `json:"warn_percent,omitempty" doc:"of a limit, at which a warning is recorded, 1 to 100"`
+	Reason      string  `json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
+}
+
 // ReclassifyBody is the body of POST …/agents/{id}/reclassify.
 type ReclassifyBody struct {
 	Reason string `json:"reason" doc:"why the fault is a passing one, kept in the record; 1 to 256 bytes"`
@@ -144,19 +153,20 @@ const (
 	OpRevokeToken  Op = "revoke_token"
 	OpRevokeGrant  Op = "revoke_grant"
 	OpDecide       Op = "decide"
+	OpSetBudget    Op = "set_budget"
 	OpPutShared    Op = "put_shared"
 	OpDeleteShared Op = "delete_shared"
 )
 
 // Ops lists the operations.
 var Ops = [...]Op{
-	OpDefine, OpStart, OpTrigger, OpKill, OpSubmit, OpSend, OpReclassify, OpRevokeToken, OpRevokeGrant, OpDecide, OpPutShared, OpDeleteShared,
+	OpDefine, OpStart, OpTrigger, OpKill, OpSubmit, OpSend, OpReclassify, OpRevokeToken, OpRevokeGrant, OpDecide, OpSetBudget, OpPutShared, OpDeleteShared,
 }
 
 // Command is one command of a batch. Sequence is its own when the batch has a
 // session, 0 otherwise. Body is the JSON of the operation's event struct.
 type Command struct {
-	Op       Op              `json:"op" enum:"define,start,trigger,kill,submit,send,reclassify,revoke_token,revoke_grant,decide,put_shared,delete_shared"`
+	Op       Op              `json:"op" enum:"define,start,trigger,kill,submit,send,reclassify,revoke_token,revoke_grant,decide,set_budget,put_shared,delete_shared"`
 	Sequence uint64          `json:"sequence,omitempty" doc:"with a session: this command's"`
 	Body     json.RawMessage `json:"body"`
 }
@@ -197,6 +207,8 @@ func opOf(body any) (op Op, known bool) {
 		return OpRevokeGrant, true
 	case event.Decide:
 		return OpDecide, true
+	case event.SetBudget:
+		return OpSetBudget, true
 	case event.PutShared:
 		return OpPutShared, true
 	case event.DeleteShared:

@@ -22,6 +22,7 @@ func fails(code failure.Code, text string) FailureInfo {
 }
 
 var failures = [...]FailureInfo{
+	fails(failure.BudgetExceeded, "The call may come to more than is left of a budget, or the agent's time is over; the message names the figures."),
 	fails(failure.CallOverflow, "The tick made more calls than the kernel's max_calls_per_tick."),
 	fails(failure.CheckpointInvalid, "The tick's checkpoint cannot be restored."),
 	fails(failure.EvalFailure, "An expression failed, or a field's value has the wrong kind."),

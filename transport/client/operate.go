@@ -62,6 +62,18 @@ func (c *Client) RevokeGrant(ctx context.Context, cmd event.RevokeGrant, opts ..
 	return c.command(ctx, "revoke", path, api.RevokeBody{Reason: cmd.Reason}, opts)
 }
 
+// SetBudget gives the account that an agent holds other limits; those that are nil
+// stay as they are.
+func (c *Client) SetBudget(ctx context.Context, cmd event.SetBudget, opts ...Option) (api.Done, error) {
+	if cmd.Agent == "" {
+		return api.Done{}, &Usage{"budget: an agent is needed"}
+	}
+	body := api.BudgetBody{
+		Tokens: cmd.Tokens, USDMicros: cmd.USDMicros, WallMillis: cmd.WallMillis, WarnPercent: cmd.WarnPercent, Reason: cmd.Reason,
+	}
+	return c.command(ctx, "budget", "/agents/"+url.PathEscape(cmd.Agent)+"/budget", body, opts)
+}
+
 // Decide approves or denies a request that waits for a decision.
 func (c *Client) Decide(ctx context.Context, cmd event.Decide, opts ...Option) (api.Done, error) {
 	path := "/escalations/" + strconv.FormatUint(cmd.Escalation, 10) + "/decide"

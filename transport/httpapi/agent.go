@@ -71,6 +71,7 @@ func describe(v *cluster.View, no uint32, row *state.Row) *api.Agent {
 		a.Forked = &api.Forked{AgentID: flows.FormatID(o.ID), At: o.Seq, Head: hex.EncodeToString(o.Head[:])}
 	}
 	relations(a, v, no, row)
+	a.Accounts = accounts(v, no)
 	a.Waits = waits(v, no, row)
 	if result := row.Execution.Result; result != nil && result.OK {
 		a.Result = result.Value

@@ -22,6 +22,8 @@ func (s *Server) decodeOther(r *http.Request, op api.Op, f field, path string) (
 		})
 	case api.OpRevokeGrant:
 		return decodeAs(event.GrantRevoke, f, decodeRevokeGrant, checkRevokeGrant)
+	case api.OpSetBudget:
+		return decodeAs(event.BudgetSet, f, decodeSetBudget, checkSetBudget)
 	case api.OpDecide:
 		return decodeAs(event.EscalationDecide, f, decodeDecide, checkDecide)
 	case api.OpPutShared:

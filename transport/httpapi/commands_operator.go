@@ -30,6 +30,10 @@ func (s *Server) makeRevokeGrant(r *http.Request, body value.Raw) (event.Kind, a
 	return made(event.GrantRevoke, &event.RevokeGrant{Agent: r.PathValue("id"), Grant: uint32(grant)}, body, decodeRevokeGrant, checkRevokeGrant)
 }
 
+func (s *Server) makeSetBudget(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
+	return made(event.BudgetSet, &event.SetBudget{Agent: r.PathValue("id")}, body, decodeSetBudget, checkSetBudget)
+}
+
 func (s *Server) makeDecide(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	number, e := inAddress("escalation", r.PathValue("escalation"), 1, mostSeq)
 	if e != nil {
@@ -70,6 +74,8 @@ func checkReclassify(c *event.Reclassify) *api.Error {
 }
 
 func checkRevokeGrant(c *event.RevokeGrant) *api.Error { return checkAgent(c.Agent) }
+
+func checkSetBudget(c *event.SetBudget) *api.Error { return checkAgent(c.Agent) }
 
 func checkDecide(c *event.Decide) *api.Error {
 	if c.Escalation == 0 {

@@ -27,6 +27,9 @@ func decodeDefine(raw value.Raw, path string) (*event.Define, *api.Error) {
 			return f.texts(&d.Labels)
 		case "env":
 			return f.texts(&d.Env)
+		case "budget":
+			d.Budget = new(event.Budget)
+			return decodeBudget(f, d.Budget)
 		case "grants":
 			return decodeGrants(f, &d.Grants)
 		case "program":
@@ -38,7 +41,23 @@ func decodeDefine(raw value.Raw, path string) (*event.Define, *api.Error) {
 		case "ttl_ms":
 			return f.integer(&d.TTLMillis)
 		}
-		return f.unknown("env, evaluator, grants, id, labels, max_depth, mode, name, program, teardown, ttl_ms")
+		return f.unknown("budget, env, evaluator, grants, id, labels, max_depth, mode, name, program, teardown, ttl_ms")
+	})
+}
+
+func decodeBudget(f field, into *event.Budget) *api.Error {
+	return eachField(f.raw, f.path(), func(f field) *api.Error {
+		switch f.key {
+		case "tokens":
+			return f.whole(&into.Tokens, maxExact)
+		case "usd_micros":
+			return f.whole(&into.USDMicros, maxExact)
+		case "wall_ms":
+			return f.integer(&into.WallMillis)
+		case "warn_percent":
+			return f.whole32(&into.WarnPercent)
+		}
+		return f.unknown("tokens, usd_micros, wall_ms, warn_percent")
 	})
 }
 

@@ -82,6 +82,34 @@ func decodeRevokeGrant(raw value.Raw, path string, c *event.RevokeGrant) *api.Er
 	return e
 }
 
+// decodeSetBudget leaves a limit that is not there as it is.
+func decodeSetBudget(raw value.Raw, path string, c *event.SetBudget) *api.Error {
+	addressed := c.Agent != ""
+	return eachField(raw, path, func(f field) *api.Error {
+		switch {
+		case f.key == "agent" && !addressed:
+			return f.text(&c.Agent)
+		case f.key == "tokens":
+			c.Tokens = new(uint64)
+			return f.whole(c.Tokens, maxExact)
+		case f.key == "usd_micros":
+			c.USDMicros = new(uint64)
+			return f.whole(c.USDMicros, maxExact)
+		case f.key == "wall_ms":
+			c.WallMillis = new(int64)
+			return f.integer(c.WallMillis)
+		case f.key == "warn_percent":
+			c.WarnPercent = new(uint32)
+			return f.whole32(c.WarnPercent)
+		case f.key == "reason":
+			return f.text(&c.Reason)
+		case addressed:
+			return f.unknown("reason, tokens, usd_micros, wall_ms, warn_percent")
+		}
+		return f.unknown("agent, reason, tokens, usd_micros, wall_ms, warn_percent")
+	})
+}
+
 // decodeDecide takes no decision that was not made: approve must be there.
 func decodeDecide(raw value.Raw, path string, c *event.Decide) *api.Error {
 	addressed, decided := c.Escalation != 0, false

@@ -143,6 +143,7 @@ func TestOperatorDecodersKnowEveryField(t *testing.T) {
 	decodes[event.SuspendKernel, api.SuspendKernelBody](t, decodeSuspend, event.SuspendKernel{})
 	decodes[event.ResumeKernel, api.ResumeKernelBody](t, decodeResume, event.ResumeKernel{})
 	decodes[event.RevokeGrant, api.RevokeBody](t, decodeRevokeGrant, event.RevokeGrant{Agent: "a", Grant: 1})
+	decodes[event.SetBudget, api.BudgetBody](t, decodeSetBudget, event.SetBudget{Agent: "a"})
 	decodes[event.Decide, api.DecideBody](t, decodeDecide, event.Decide{Escalation: 1})
 	decodes[event.PutShared, api.PutBody](t, decodePutShared, event.PutShared{Namespace: "n"})
 	decodes[event.DeleteShared, api.DeleteBody](t, decodeDeleteShared, event.DeleteShared{Namespace: "n"})

@@ -153,6 +153,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"POST /v1/cluster/transfer",
 		"POST " + k + "/agents",
 		"POST " + k + "/agents/start",
+		"POST " + k + "/agents/{id}/budget",
 		"POST " + k + "/agents/{id}/fork",
 		"POST " + k + "/agents/{id}/grants/{grant}/revoke",
 		"POST " + k + "/agents/{id}/instructions",

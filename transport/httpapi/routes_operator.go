@@ -27,6 +27,9 @@ func (s *Server) operatorCommands() []*route {
 	grant := post("/agents/{id}/grants/{grant}/revoke", "revoke-grant", "Take one ALLOW away from an agent, and from whatever was delegated from it",
 		"Grants keep their positions.", s.makeRevokeGrant)
 	grant.body, grant.noBody = typeOf[api.RevokeBody](), true
+	budget := post("/agents/{id}/budget", "set-budget", "Give the account that an agent holds other limits",
+		"What is left out stays as it is; 0 takes a limit away. None may be below what is spent and reserved. Calls that wait for room are looked at again.", s.makeSetBudget)
+	budget.body = typeOf[api.BudgetBody]()
 	decide := post("/escalations/{escalation}/decide", "decide-escalation", "Approve or deny a request that waits for a decision",
 		"An approval is judged again under the grants of the moment.", s.makeDecide)
 	decide.body = typeOf[api.DecideBody]()
@@ -49,7 +52,7 @@ func (s *Server) operatorCommands() []*route {
 	resume := post("/resume", "resume-kernel", "The end of the emergency stop",
 		"Ticks that waited run, and deadlines that have passed ring after them.", s.makeResume)
 	resume.body, resume.noBody = typeOf[api.ResumeKernelBody](), true
-	return []*route{fork, send, reclassify, revoke, grant, decide, put, remove, archive, suspend, resume, s.batchRoute()}
+	return []*route{fork, send, reclassify, revoke, grant, budget, decide, put, remove, archive, suspend, resume, s.batchRoute()}
 }
 
 func (s *Server) batchRoute() *route {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -73,6 +74,10 @@ func waitFor(v *cluster.View, no uint32, row *state.Row, call uint32, tool strin
 	}
 	if c, ok := v.Tools.Get(tools.Key{Agent: no, Tick: tick, Call: call}); ok {
 		w.For, w.Deadline, w.Node = "call", c.Deadline, c.Node
+		return w
+	}
+	if waiter, ok := v.Budgets.Waiter(budgets.Key{Agent: no, Tick: tick, Call: call}); ok {
+		w.For, w.Deadline = "room", waiter.Deadline
 		return w
 	}
 	if o, ok := v.Delegation.Get(no, tick, call); ok {

@@ -104,7 +104,9 @@ func (a *Adapter) Call(ctx context.Context, r tools.Request) tools.Result {
 		return lost(ctx, err, connected.Load(), request)
 	}
 	defer response.Body.Close()
-	return a.answer(ctx, response, secrets)
+	result := a.answer(ctx, response, secrets)
+	result.Usage = usageOf(response.Header)
+	return result
 }
 
 // build makes the request that the gate judged, or says which argument is

@@ -1,7 +1,8 @@
 package httprequest
 
 // argsSchema is what a call takes. A body that is text is sent as it is; any
-// other value is sent as JSON. `idempotent` is read by the kernel (TO-4).
+// other value is sent as JSON. `idempotent` is read by the kernel (TO-4), and so is
+// `cost` (RU-5).
 const argsSchema = `{
   "type": "object",
   "properties": {
@@ -14,7 +15,12 @@ const argsSchema = `{
                 "description": "a last word secret:NAME is replaced on the node that sends"},
     "body": {"description": "text is sent as it is, any other value as JSON"},
     "idempotent": {"type": "boolean",
-                   "description": "the receiver honours Idempotency-Key, so the call may be sent again"}
+                   "description": "the receiver honours Idempotency-Key, so the call may be sent again"},
+    "cost": {"type": "object",
+             "properties": {"tokens": {"type": "integer", "minimum": 0, "maximum": 1099511627776},
+                            "usd_micros": {"type": "integer", "minimum": 0, "maximum": 1099511627776}},
+             "additionalProperties": false,
+             "description": "the most that the call may come to, reserved in the budgets that it is charged to"}
   },
   "required": ["url"],
   "additionalProperties": false

@@ -45,13 +45,16 @@ var Agent = &Shape{
 		"grants": {kind: list, item: &Shape{kind: object, members: map[string]*Shape{
 			"effect": {kind: text, words: []string{"ALLOW", "DENY", "ESCALATE"}}, "action": aText, "resource": aText, "not_after_ms": aInteger,
 		}}},
-		"program":   instruction,
-		"teardown":  instruction,
+		"program":  instruction,
+		"teardown": instruction,
+		"budget": {kind: object, members: map[string]*Shape{
+			"tokens": aInteger, "usd_micros": aInteger, "wall_ms": aInteger, "warn_percent": aInteger,
+		}, aliases: map[string]string{"usd": "usd_micros", "time": "wall_ms", "wall": "wall_ms", "warn": "warn_percent"}},
 		"max_depth": aInteger,
 		"ttl_ms":    aInteger,
 	},
 	aliases: map[string]string{
-		"depth": "max_depth", "ttl": "ttl_ms", "agent_id": "id", "label": "labels", "environment": "env", "permissions": "grants", "grant": "grants",
+		"depth": "max_depth", "ttl": "ttl_ms", "agent_id": "id", "label": "labels", "environment": "env", "permissions": "grants", "grant": "grants", "budgets": "budget",
 		"instruction": "program", "input": "",
 	},
 }

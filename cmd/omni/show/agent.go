@@ -50,6 +50,7 @@ func Agent(p *tell.Page, a api.Agent) {
 		[2]string{"parent", a.ParentID},
 		[2]string{"children", count(a.Children)},
 		[2]string{"token", held(p, a.Token)},
+		[2]string{"budget", budget(a)},
 		[2]string{"mode", a.Mode + ", " + a.Evaluator},
 		[2]string{"labels", pairs(a.Labels)},
 		[2]string{"env", pairs(a.Env)},
@@ -180,6 +181,8 @@ func waits(all []api.Wait) string {
 			line = fmt.Sprintf("%d children", w.Open)
 		case "message":
 			line = "a message"
+		case "room":
+			line = "room in a budget, for " + w.Tool
 		default:
 			line = "time to pass"
 		}

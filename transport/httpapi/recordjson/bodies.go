@@ -77,7 +77,7 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 	case *timers.Cleared:
 		return fields{"id": b.ID, "deadline_ms": b.Deadline, "fired": b.Fired}
 	}
-	for _, render := range [...]func(*logging.Record, bus.Body) any{ofTick, ofCall, v.ofTree, v.ofEscalation, v.ofMemory, v.ofFault} {
+	for _, render := range [...]func(*logging.Record, bus.Body) any{ofTick, ofCall, v.ofBudget, v.ofTree, v.ofEscalation, v.ofMemory, v.ofFault} {
 		if f := render(r, body); f != nil {
 			return f
 		}
@@ -136,9 +136,9 @@ func ofCall(_ *logging.Record, body bus.Body) any {
 		return fields{"call": b.Call, "node": b.Node, "term": b.Term}
 	case *tools.ActionBody:
 		f := fields{"call": b.Call, "tool": b.Tool}
-		return set(set(set(f, "code", b.Code), "message", b.Message), "took_ms", b.Millis)
+		return usage(set(set(set(f, "code", b.Code), "message", b.Message), "took_ms", b.Millis), b.Usage)
 	case *tools.StaleBody:
-		return fields{"call": b.Call, "ok": b.OK}
+		return usage(fields{"call": b.Call, "ok": b.OK}, b.Usage)
 	}
 	return nil
 }
@@ -207,6 +207,10 @@ func purpose(p timers.Purpose) string {
 		return "delegation_over"
 	case timers.TokenOver:
 		return "token_over"
+	case timers.ReservationOver:
+		return "reservation_over"
+	case timers.BudgetOver:
+		return "budget_over"
 	}
 	return "unknown"
 }

@@ -43,6 +43,8 @@ func (v *view) eventBody(e *event.Event) any {
 		return decoded[event.RevokeToken](e)
 	case event.GrantRevoke:
 		return decoded[event.RevokeGrant](e)
+	case event.BudgetSet:
+		return decoded[event.SetBudget](e)
 	case event.EscalationDecide:
 		return decoded[event.Decide](e)
 	case event.LogArchive:
@@ -87,6 +89,9 @@ func (v *view) eventBody(e *event.Event) any {
 func (v *view) result(r *event.Result) fields {
 	f := fields{"tick": r.Tick, "call": r.Call, "ok": r.OK, "value": r.Value, "took_ms": r.Millis}
 	set(set(f, "code", r.Code), "message", r.Message)
+	if r.Metered {
+		f["usage"] = fields{"tokens": r.Tokens, "usd_micros": r.USDMicros}
+	}
 	return set(f, "agent_id", v.agentID(r.Agent))
 }
 

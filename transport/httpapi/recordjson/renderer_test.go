@@ -69,7 +69,7 @@ const agentOne = "01000000-0000-0000-0000-000000000000"
 // own, which is part of the API.
 func TestRecordsNameAgents(t *testing.T) {
 	for kind, body := range samples() {
-		for _, field := range []string{"parent_id", "first_id", "at_id", "level_id", "handler_id", "root_id"} {
+		for _, field := range []string{"parent_id", "first_id", "at_id", "level_id", "handler_id", "root_id", "above_id", "account_id"} {
 			var got map[string]any
 			require.NoError(t, json.Unmarshal(renderOne(t, kind, body).Body, &got))
 			if id, there := got[field]; there {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/audit"
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
@@ -28,10 +29,27 @@ import (
 // samples has one body of every kind there is.
 func samples() map[bus.Kind]bus.Body {
 	all := agentSamples()
-	for _, more := range []map[bus.Kind]bus.Body{logSamples(), tickSamples(), authoritySamples(), treeSamples(), memorySamples()} {
+	for _, more := range []map[bus.Kind]bus.Body{logSamples(), tickSamples(), authoritySamples(), treeSamples(), memorySamples(), budgetSamples()} {
 		maps.Copy(all, more)
 	}
 	return all
+}
+
+func budgetSamples() map[bus.Kind]bus.Body {
+	cost, limits := budgets.Amounts{Tokens: 3, USDMicros: 4}, budgets.Limits{Tokens: 5, WallMillis: 6, WarnPercent: 80}
+	return map[bus.Kind]bus.Body{
+		bus.BudgetOpened:   &budgets.Opened{Above: 1, Limits: limits},
+		bus.BudgetChanged:  &budgets.Changed{Limits: limits, Reason: "r"},
+		bus.BudgetReserved: &budgets.Reserved{Call: 1, Account: 1, Cost: cost, Started: true, Deadline: 9},
+		bus.BudgetWaiting:  &budgets.Waiting{Call: 1, Account: 1, Tool: "echo", Args: value.Null, Resource: "echo", Cost: cost, Deadline: 9, Timer: 8},
+		bus.BudgetBlocked:  &budgets.Blocked{Call: 1, Account: 1},
+		bus.BudgetSettled:  &budgets.Settled{Call: 1, Used: cost, How: budgets.Reported},
+		bus.BudgetOutlived: &budgets.Outlived{Call: 1, Timer: 8},
+		bus.BudgetOverrun:  &budgets.Overrun{Call: 1, Beyond: cost},
+		bus.BudgetWarning:  &budgets.Mark{Kind: budgets.Tokens, Limit: 5, Used: 4},
+		bus.BudgetExceeded: &budgets.Mark{Kind: budgets.WallMillis, Limit: 5, Used: 4, Reserved: 1, Wanted: 1},
+		bus.BudgetClock:    &budgets.Clock{Running: true, Deadline: 9, Timer: 8},
+	}
 }
 
 func logSamples() map[bus.Kind]bus.Body {
