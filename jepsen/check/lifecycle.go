@@ -189,8 +189,8 @@ func replayCommands(t *tally, log *commandLog, asks map[[2]string]commanded, pat
 	for i := range log.all {
 		c := &log.all[i]
 		what, known := asks[[2]string{c.Event, c.Body}]
-		if !known || !c.Judged {
-			continue
+		if !known || !c.Judged || c.Code != "" && !kernels(c.Code) {
+			continue // its session, or its key, refused it: no agent was asked
 		}
 		ids := []uint64{what.id}
 		before := agents[what.agent]

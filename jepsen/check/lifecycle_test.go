@@ -26,6 +26,8 @@ func lifecycleWritten(b *book) {
 	done("define", "AGENT_DEFINE", map[string]any{"id": "a1"}, model.Defined, func() {
 		b.record("AGENT_DEFINED", "a1", map[string]any{"agent_id": "a1"})
 	})
+	b.event("AGENT_TRIGGER", trigger("spawn"), nil) // its session had expired: the client sends it again in another
+	b.outcome("", "", "SESSION_EXPIRED")
 	done("spawn", "AGENT_TRIGGER", trigger("spawn"), model.Spawned, func() {
 		b.goes("a1", model.Defined, model.Spawned, "spawn", "client")
 	})
@@ -123,7 +125,7 @@ func TestLifecycle(t *testing.T) {
 				}
 			}
 		}, "there is no order"},
-		{"answered out of turn", func(b *book) { op(b, "spawn").Index = 3 }, "was asked for after"},
+		{"answered out of turn", func(b *book) { op(b, "spawn").Index = op(b, "activate").Index }, "was asked for after"},
 	})
 }
 

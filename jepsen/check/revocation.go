@@ -44,8 +44,8 @@ func (c Revocation) Check(_ context.Context, e *Evidence) Verdict {
 	switch {
 	case err != nil:
 		t.doubt(0, nil, "the log cannot be read: %v", err)
-	case t.verdict.Figures["revoked tokens"] == 0 || t.verdict.Figures["dispatches"] == 0:
-		t.doubt(0, nil, "no token was revoked, or no call dispatched")
+	case t.verdict.Figures["revoked tokens"]+t.verdict.Figures["revoked grants"] == 0 || t.verdict.Figures["dispatches"] == 0:
+		t.doubt(0, nil, "nothing was revoked, or no call dispatched")
 	}
 	return t.end()
 }

@@ -37,13 +37,14 @@ func (n *Nemesis) Draw(ctx context.Context, s *scenarios.Scenario) error {
 					i++
 					continue
 				}
-				if err := n.Heal(ctx, open[i].Injected); err != nil && ctx.Err() == nil {
+				// What has begun is brought to its end: its time is the fault's own.
+				if err := n.Heal(context.WithoutCancel(ctx), open[i].Injected); err != nil {
 					return err
 				}
 				open = append(open[:i], open[i+1:]...)
 				next = time.Now().Add(n.span(s.Between))
 			}
-			if len(open) >= s.AtOnce || time.Now().Before(next) {
+			if ctx.Err() != nil || len(open) >= s.AtOnce || time.Now().Before(next) {
 				continue
 			}
 			f := n.draw(s.Mix)

@@ -24,6 +24,7 @@ type world struct {
 	mu     sync.Mutex
 	state  map[string]string // up, down, paused
 	broken map[string]bool   // a start fails
+	slow   time.Duration     // a start takes so long
 	skew   map[string]time.Duration
 	wire   *wire.Switch
 	file   bytes.Buffer
@@ -47,12 +48,21 @@ func (p fakeProcess) set(from, to string) error {
 	p.w.state[p.id] = to
 	return nil
 }
-func (p fakeProcess) Start(context.Context) error { return p.set("down", "up") }
-func (p fakeProcess) Stop(context.Context) error  { return p.set("up", "down") }
-func (p fakeProcess) Kill() error                 { return p.set("up", "down") }
-func (p fakeProcess) Pause() error                { return p.set("up", "paused") }
-func (p fakeProcess) Resume() error               { return p.set("paused", "up") }
-func (p fakeProcess) Running() bool               { return p.w.state[p.id] != "down" }
+func (p fakeProcess) Start(ctx context.Context) error {
+	if p.w.slow > 0 {
+		select {
+		case <-time.After(p.w.slow):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return p.set("down", "up")
+}
+func (p fakeProcess) Stop(context.Context) error { return p.set("up", "down") }
+func (p fakeProcess) Kill() error                { return p.set("up", "down") }
+func (p fakeProcess) Pause() error               { return p.set("up", "paused") }
+func (p fakeProcess) Resume() error              { return p.set("paused", "up") }
+func (p fakeProcess) Running() bool              { return p.w.state[p.id] != "down" }
 
 // newWorld has a real switch, on which nobody says anything.
 func newWorld(t *testing.T, nodes int) *world {
@@ -178,6 +188,27 @@ func TestDraw(t *testing.T) {
 	require.Len(t, kinds, 4)
 	require.Equal(t, 3, most, "faults at once")
 	require.Equal(t, first, draw())
+}
+
+// What is being taken back when the time for faults is over is taken back whole.
+func TestDrawEndsWell(t *testing.T) {
+	var w *world
+	synctest.Test(t, func(t *testing.T) {
+		w = newWorld(t, 3)
+		w.slow = 5 * time.Second
+		s := &scenarios.Scenario{AtOnce: 1, Mix: []scenarios.Fault{
+			{Kind: "kill", Nodes: "leader", Weight: 1, For: scenarios.Span{Min: time.Second, Max: time.Second}},
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		require.NoError(t, nemesis.New(w.means).Draw(ctx, s))
+		require.NoError(t, w.wire.Close())
+	})
+	require.Equal(t, "up", w.state["n1"])
+	h := w.history(t)
+	require.Len(t, h.Faults, 1)
+	require.Empty(t, h.Faults[0].Error)
+	require.Equal(t, 6*time.Second, time.Duration(h.Faults[0].Until-h.Faults[0].From).Round(time.Second))
 }
 
 // A fault that cannot be taken back ends the run, and says which.
