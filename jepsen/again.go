@@ -57,7 +57,9 @@ func newSweep() *cobra.Command {
 		Use: "sweep", Short: "Remove what interrupted runs left behind: processes, mounts, loop devices, networks", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			swept, err := lab.Sweep()
-			fmt.Println(swept)
+			if left := swept.String(); left != "" {
+				fmt.Println(left)
+			}
 			return err
 		},
 	}

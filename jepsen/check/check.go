@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"slices"
 
 	"github.com/omnikernel/omnikernel/jepsen/history"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -61,4 +62,19 @@ const MaxFindings = 20
 type Checker interface {
 	Name() string
 	Check(ctx context.Context, e *Evidence) Verdict
+}
+
+// Judge asks a checker. What it found in the log has the time of the operations
+// that show it.
+func Judge(ctx context.Context, c Checker, e *Evidence) Verdict {
+	v := c.Check(ctx, e)
+	for i := range v.Findings {
+		if f := &v.Findings[i]; f.At == 0 && len(f.Ops) > 0 {
+			at := slices.IndexFunc(e.Ops, func(op history.Op) bool { return op.ID == f.Ops[0] })
+			if at >= 0 {
+				f.At = e.Ops[at].Called
+			}
+		}
+	}
+	return v
 }

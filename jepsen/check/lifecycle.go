@@ -65,7 +65,7 @@ func (l Lifecycle) Check(ctx context.Context, e *Evidence) Verdict {
 		inTurn(t, byAgent[id], id)
 		sawState(t, byAgent[id], paths[id])
 		if ctx.Err() == nil {
-			l.search(t, byAgent[id], id, happened)
+			l.search(t, e.Dir, byAgent[id], id, happened)
 		}
 	}
 	switch {
@@ -281,8 +281,9 @@ func sawState(t *tally, ops []history.Op, p *path) {
 	}
 }
 
-// search looks for one order of all operations on an agent.
-func (l Lifecycle) search(t *tally, ops []history.Op, id string, happened map[[2]string]bool) {
+// search looks for one order of all operations on an agent, and draws what it
+// looked at when there is none.
+func (l Lifecycle) search(t *tally, dir string, ops []history.Op, id string, happened map[[2]string]bool) {
 	operations := make([]porcupine.Operation, 0, len(ops))
 	for i := range ops {
 		op := &ops[i]
@@ -306,12 +307,17 @@ func (l Lifecycle) search(t *tally, ops []history.Op, id string, happened map[[2
 	if bound == 0 {
 		bound = 20 * time.Second
 	}
-	switch porcupine.CheckOperationsTimeout(model.Agents(), operations, bound) {
+	agents := model.Agents()
+	result, info := porcupine.CheckOperationsVerbose(agents, operations, bound)
+	switch result {
+	case porcupine.Ok:
+		return
 	case porcupine.Illegal:
-		t.find(0, opIDs(ops), "there is no order of the operations on agent %s in which every answer is right", id)
+		t.find(operations[0].Call, unplaced(operations, info, func(step any) uint64 { return step.(model.AgentStep).ID }), "there is no order of the operations on agent %s in which every answer is right", id)
 	case porcupine.Unknown:
 		t.doubt(0, nil, "no order of the operations on agent %s was found in %s", id, bound)
 	}
+	t.draw(dir, "agent-"+id+".html", agents, info)
 }
 
 // agentStep is an operation for the search; false when it says nothing.

@@ -1,7 +1,11 @@
 package check_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/jepsen/check"
 	"github.com/omnikernel/omnikernel/jepsen/history"
@@ -149,4 +153,35 @@ func TestTable(t *testing.T) {
 	if _, ok := model.Next(model.Waiting, "resume", "client"); ok {
 		t.Error("row 7 is the scheduler's only")
 	}
+}
+
+// A finding of the log has the time of the operation that shows it, and where there is
+// no order of operations, the search is drawn.
+func TestFindingsCanBeSeen(t *testing.T) {
+	b := newBook(t)
+	lifecycleWritten(b)
+	b.e.Dir = t.TempDir()
+	var spawn *history.Op
+	for i := range b.e.Ops {
+		if b.e.Ops[i].Name == "spawn" {
+			spawn = &b.e.Ops[i]
+		}
+	}
+	spawn.Out = b.json(model.Seen{State: model.Active})
+	v := check.Judge(t.Context(), check.Lifecycle{}, b.e)
+	require.Equal(t, []string{"agent-a1.html"}, v.Files)
+	picture, err := os.ReadFile(filepath.Join(b.e.Dir, "agent-a1.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(picture), "spawn")
+	require.NotZero(t, v.Findings[0].Ops)
+
+	b = newBook(t)
+	lifecycleWritten(b)
+	body := map[string]any{"agent": "a1", "reason": "again"}
+	b.refuse(model.Lifecycle, "kill", "a1", model.Ask{Do: "kill"}, "AGENT_KILL", body, "a1", "TERMINATED", "NOT_FOUND")
+	v = check.Judge(t.Context(), check.Lifecycle{}, b.e)
+	require.NotEmpty(t, v.Findings)
+	kill := b.e.Ops[len(b.e.Ops)-1]
+	require.Equal(t, kill.Called, v.Findings[0].At, "%+v", v.Findings)
+	require.NotZero(t, kill.Called)
 }

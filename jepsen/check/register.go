@@ -100,7 +100,7 @@ func (c Register) key(ctx context.Context, t *tally, dir, key string, ops []regi
 	result, info := porcupine.CheckOperationsVerbose(registers, steps, within)
 	switch result {
 	case porcupine.Illegal:
-		t.find(steps[0].Call, unplaced(steps, info), "key %s: no order of its %d operations agrees with what everybody was told", key, len(steps))
+		t.find(steps[0].Call, unplaced(steps, info, func(step any) uint64 { return step.(model.Step).ID }), "key %s: no order of its %d operations agrees with what everybody was told", key, len(steps))
 	case porcupine.Unknown:
 		t.doubt(steps[0].Call, nil, "key %s: the search for an order of its %d operations did not end in %s", key, len(steps), within)
 	case porcupine.Ok:
@@ -108,12 +108,16 @@ func (c Register) key(ctx context.Context, t *tally, dir, key string, ops []regi
 			return
 		}
 	}
+	t.draw(dir, "register-"+strings.ReplaceAll(key, "/", "-")+".html", registers, info)
+}
+
+// draw leaves porcupine's picture of a search behind; nothing without a directory.
+func (t *tally) draw(dir, file string, of porcupine.Model, info porcupine.LinearizationInfo) {
 	if dir == "" || len(t.verdict.Files) >= MaxFindings {
 		return
 	}
-	file := "register-" + strings.ReplaceAll(key, "/", "-") + ".html"
-	if err := porcupine.VisualizePath(registers, info, filepath.Join(dir, file)); err != nil {
-		t.doubt(0, nil, "key %s: its picture cannot be written: %v", key, err)
+	if err := porcupine.VisualizePath(of, info, filepath.Join(dir, file)); err != nil {
+		t.doubt(0, nil, "%s cannot be written: %v", file, err)
 		return
 	}
 	t.verdict.Files = append(t.verdict.Files, file)
@@ -219,7 +223,7 @@ func linear(t *tally, ops []registerOp, values map[uint64]int64) (steps []porcup
 
 // unplaced are the first operations that the longest order which was found does not
 // hold.
-func unplaced(steps []porcupine.Operation, info porcupine.LinearizationInfo) (ids []uint64) {
+func unplaced(steps []porcupine.Operation, info porcupine.LinearizationInfo, idOf func(step any) uint64) (ids []uint64) {
 	longest := make(map[uint64]bool)
 	for _, partition := range info.PartialLinearizationsOperations() {
 		for _, order := range partition {
@@ -228,12 +232,12 @@ func unplaced(steps []porcupine.Operation, info porcupine.LinearizationInfo) (id
 			}
 			clear(longest)
 			for _, op := range order {
-				longest[op.Input.(model.Step).ID] = true
+				longest[idOf(op.Input)] = true
 			}
 		}
 	}
 	for _, op := range steps {
-		id := op.Input.(model.Step).ID
+		id := idOf(op.Input)
 		if !longest[id] && len(ids) < 5 {
 			ids = append(ids, id)
 		}

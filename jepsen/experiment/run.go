@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 	var verdicts []check.Verdict
 	for _, c := range CheckersOf(o.Scenario) {
 		r.say("judging: %s", c.Name())
-		verdicts = append(verdicts, c.Check(ctx, evidence))
+		verdicts = append(verdicts, check.Judge(ctx, c, evidence))
 	}
 	if err := errors.Join(ctx.Err(), r.folder.Finish(evidence, verdicts)); err != nil {
 		return result, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/omnikernel/omnikernel/jepsen/lab/netns"
@@ -16,6 +17,26 @@ type Swept struct {
 	Mounts     []string `json:"mounts"`
 	Loops      []string `json:"loops"`
 	Namespaces []string `json:"namespaces"`
+}
+
+// String says what was removed, a line for each kind; nothing when there was nothing.
+func (s Swept) String() string {
+	var lines []string
+	add := func(what string, all []string) {
+		if len(all) > 0 {
+			lines = append(lines, "removed "+what+" left behind: "+strings.Join(all, " "))
+		}
+	}
+	processes := make([]string, 0, len(s.Processes))
+	for _, pid := range s.Processes {
+		processes = append(processes, strconv.Itoa(pid))
+	}
+	add("labs", s.Labs)
+	add("processes", processes)
+	add("mounts", s.Mounts)
+	add("loop devices", s.Loops)
+	add("networks", s.Namespaces)
+	return strings.Join(lines, "\n")
 }
 
 // Sweep removes what programs have left of their labs that ended without Close. It

@@ -37,7 +37,7 @@ func Again(ctx context.Context, dir string, checkers []check.Checker) (*Rejudged
 	evidence.Dir = pictures
 	verdicts := make([]check.Verdict, 0, len(checkers))
 	for _, checker := range checkers {
-		verdicts = append(verdicts, checker.Check(ctx, &evidence))
+		verdicts = append(verdicts, check.Judge(ctx, checker, &evidence))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
