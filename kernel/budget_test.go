@@ -222,6 +222,23 @@ func TestWhatACallIsSettledAt(t *testing.T) {
 	}
 }
 
+// RU-5: a call that may be made again may have been made by a leader before: that
+// the next one did not reach the service does not say that it cost nothing.
+func TestUnreachedByTheNextLeader(t *testing.T) {
+	for method, settled := range map[string]uint64{"GET": 30, "POST": 0} {
+		s := kerneltest.New(t, 2)
+		id := spender(s, 100, paid(method, 30))
+		s.Term++
+		s.Node(event.LeaderStarted, event.Leader{Node: "n2", Term: s.Term})
+		if method == "POST" {
+			s.Dispatch(s.Pending[0])
+		}
+		s.Answer(false, "TOOL_UNREACHABLE")
+		assert.Equal(t, settled, account(s, id).Settled.Tokens, method)
+		s.Check()
+	}
+}
+
 // RU-6, LC-12: a call that waits for room has its deadline, and is withdrawn with
 // its agent; neither charges anything.
 func TestWaitingForRoomEnds(t *testing.T) {

@@ -287,7 +287,7 @@ var routes = [bus.Last + 1]route{
 		s.Budgets.ApplyChanged(r.Agent, r.Body.(*budgets.Changed))
 	}, react: []reaction{flows.Marks, flows.Reset}},
 	bus.BudgetReserved: {name: "BUDGET_RESERVED", decode: body(budgets.DecodeReserved), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
-		s.Budgets.ApplyReserved(r.Agent, r.Tick, r.Body.(*budgets.Reserved))
+		s.Budgets.ApplyReserved(r.Agent, r.Tick, s.Term, r.Body.(*budgets.Reserved))
 	}},
 	bus.BudgetWaiting: {name: "BUDGET_WAITING", decode: body(budgets.DecodeWaiting), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Budgets.ApplyWaiting(r.Agent, r.Tick, at, r.Body.(*budgets.Waiting))

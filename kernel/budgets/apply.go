@@ -28,10 +28,12 @@ func (t *Tables) ApplyChanged(agent uint32, b *Changed) {
 }
 
 // ApplyReserved notes what a call may come to, and that it waits no more.
-func (t *Tables) ApplyReserved(agent uint32, tick uint64, b *Reserved) {
+func (t *Tables) ApplyReserved(agent uint32, tick, term uint64, b *Reserved) {
 	key := Key{Agent: agent, Tick: tick, Call: b.Call}
 	t.unqueue(key)
-	t.LoadReserved(&Reservation{Key: key, Account: b.Account, Cost: b.Cost, Started: b.Started, Deadline: b.Deadline})
+	t.LoadReserved(&Reservation{
+		Key: key, Account: b.Account, Cost: b.Cost, Started: b.Started, Again: b.Started, Term: term, Deadline: b.Deadline,
+	})
 	t.editUp(b.Account, func(a *Account) { a.Reserved = a.Reserved.Plus(b.Cost) })
 }
 

@@ -34,6 +34,8 @@ type Reservation struct {
 	Account  uint32 // the lowest that it is reserved in
 	Cost     Amounts
 	Started  bool   // it may have been called: dispatched, or such that it needs no dispatch
+	Again    bool   // … which every leader may make anew
+	Term     uint64 // in which it was reserved
 	Deadline int64  // kernel clock, Unix milliseconds: what is not known by then is taken for Cost
 	Timer    uint64 // id of the timer that says so; 0 while the call's own timer does
 }

@@ -158,7 +158,8 @@ func Settle(v View, made bus.Record, out *bus.Batch) {
 	switch {
 	case body.Usage.Metered:
 		settle(r, used(body.Usage), budgets.Reported, out)
-	case !r.Started || body.Code.NeverCalled():
+	case !r.Started || body.Code.NeverCalled() && (!r.Again || r.Term == v.Term):
+		// What another leader did with a call that may be made again, nobody knows.
 		settle(r, budgets.Amounts{}, budgets.Returned, out)
 	case body.Code.LeavesOpen() && v.Clock < r.Deadline:
 		timer := v.setTimer(timers.Timer{
