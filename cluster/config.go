@@ -12,6 +12,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/nodejournal"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
+	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -67,6 +68,9 @@ type Config struct {
 	// is kept; nil: nowhere.
 	State   *nodestate.Registry
 	Journal *nodejournal.Journal
+
+	// Supervised is nil but in tests: it gives what is run in a component's place.
+	Supervised func(supervise.Component) supervise.Component
 
 	// Fatal ends the process; called at most once, from any goroutine.
 	Fatal  func(error)

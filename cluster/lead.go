@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
@@ -29,11 +28,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	}
 	n.group.SetReady(term)
 	n.logger.Info("leading", "term", term)
-	var jobs sync.WaitGroup
-	jobs.Go(func() { n.pulse(ctx) })
-	jobs.Go(func() { n.checkpoints(ctx) })
-	jobs.Go(func() { n.runner.lead(ctx, term) })
-	jobs.Wait()
+	n.keepAtWork(ctx, n.duties(term))
 	n.logger.Info("no longer leading", "term", term)
 }
 

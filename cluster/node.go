@@ -27,6 +27,7 @@ type Node struct {
 	self    Peer
 	started time.Time
 	state   *nodestate.Registry
+	own     bool // state is nobody else's
 
 	guard *fsm.Guard
 	log   *segment.Store
@@ -63,9 +64,11 @@ func Open(c Config) (*Node, error) {
 		return nil, err
 	}
 	if err := n.open(); err != nil {
-		return nil, errors.Join(err, n.closeStores())
+		err = errors.Join(err, n.closeStores())
+		n.state.Stopped(raftComponent)
+		return nil, err
 	}
-	if c.State == nil {
+	if n.own {
 		if refusal := n.state.Transition(nodestate.InitOK, nodestate.Cause{By: "node"}); refusal != nil {
 			return nil, errors.Join(refusal, n.closeStores())
 		}
@@ -90,7 +93,7 @@ func prepare(c Config) (*Node, error) {
 			n.self = p
 		}
 	}
-	if c.State == nil {
+	if n.own = c.State == nil; n.own {
 		n.config.State = nodestate.New(nodestate.Options{Policy: nodestate.DefaultPolicy, Now: c.Wall})
 		if refusal := n.config.State.Transition(nodestate.Start, nodestate.Cause{By: "node"}); refusal != nil {
 			return nil, refusal
@@ -107,6 +110,7 @@ func (n *Node) kernelDir() string {
 
 func (n *Node) open() (err error) {
 	c := &n.config
+	n.nameComponents()
 	if n.store, err = n.openStore(); err != nil {
 		return err
 	}
@@ -186,14 +190,8 @@ func (n *Node) join() (err error) {
 	close(n.joined)
 	ctx, quit := context.WithCancel(context.Background())
 	n.quit = quit
-	n.jobs.Go(func() { n.snapshotToArchive(ctx) })
-	n.jobs.Go(func() { n.keepFresh(ctx) })
-	if c.History != nil {
-		n.jobs.Go(func() { n.backfill.run(ctx) })
-	}
-	if n.keeper != nil {
-		n.jobs.Go(func() { n.keeper.Run(ctx) })
-	}
+	n.state.OK(raftComponent)
+	n.jobs.Go(func() { n.keepAtWork(ctx, n.components()) })
 	return nil
 }
 
@@ -210,7 +208,9 @@ func (n *Node) Stop(ctx context.Context) error {
 		n.logger.Warn("leadership could not be handed over before the stop", "reason", err)
 		err = nil
 	}
-	return errors.Join(err, n.closeStores())
+	err = errors.Join(err, n.closeStores())
+	n.stopped()
+	return err
 }
 
 // terminate takes a node to Terminating, if nobody who told it to stop has.

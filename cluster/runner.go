@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/omnikernel/omnikernel/cluster/supervise"
 	toolbox "github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -66,18 +67,20 @@ func (r *runner) take() []tools.Key {
 func (r *runner) lead(ctx context.Context, term uint64) {
 	r.take()
 	work := make(chan *tools.Call)
-	var jobs sync.WaitGroup
+	jobs, ctx := supervise.NewGroup(ctx)
 	for range runnerWorkers {
 		jobs.Go(func() {
 			for call := range work {
-				r.run(ctx, call, term)
+				r.carry(ctx, call, term)
 			}
 		})
 	}
 	jobs.Go(func() { r.propose(ctx) })
 	jobs.Go(func() { r.sweep(ctx) })
-	r.feed(ctx, work)
-	close(work)
+	jobs.Go(func() {
+		defer close(work)
+		r.feed(ctx, work)
+	})
 	jobs.Wait()
 	r.take()
 	r.drain()
@@ -154,6 +157,19 @@ func (r *runner) release(key tools.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.running, key)
+}
+
+// carry runs a call, and lets go of it if that panics: whoever runs calls next may
+// take it up, if it was not dispatched.
+func (r *runner) carry(ctx context.Context, call *tools.Call, term uint64) {
+	panicked := true
+	defer func() {
+		if panicked {
+			r.release(call.Key)
+		}
+	}()
+	r.run(ctx, call, term)
+	panicked = false
 }
 
 // run carries one call out, from its dispatch to its result.

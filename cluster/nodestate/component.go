@@ -15,8 +15,12 @@ const (
 	StatusFailing  Status = "failing"  // has failed, and is started again at once
 	StatusBackoff  Status = "backoff"  // failed too often: the next start waits
 	StatusFailed   Status = "failed"   // given up
+	StatusIdle     Status = "idle"     // has nothing to do at the moment, such as what only a leader does
 	StatusStopped  Status = "stopped"  // ended in order
 )
+
+// failed tells whether something is wrong with a component.
+func (s Status) failed() bool { return s == StatusFailing || s == StatusBackoff || s == StatusFailed }
 
 // Component is what is known of one of a node's long-lived parts.
 type Component struct {
@@ -74,33 +78,36 @@ func (r *Registry) OK(name string) {
 	r.become(c, StatusOK, "")
 }
 
-// Failed notes that a component has failed and is about to be started again, and
-// tells whether it may be: false when its budget is spent and it is given up. A
-// component that keeps failing makes the node Degraded.
-func (r *Registry) Failed(name, cause string) (again bool) {
+// Failed notes that a component has failed, and tells after which wait it may be
+// started again; never, when its budget is spent. A component that keeps failing
+// makes the node Degraded.
+func (r *Registry) Failed(name, cause string) (wait time.Duration, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c, now := r.component(name), r.options.Now().UTC()
+	c, now, policy := r.component(name), r.options.Now().UTC(), &r.options.Policy
 	c.failures = r.streak(c) + 1
-	c.LastErrorAt, c.LastError = now, brief(cause)
-	status := StatusFailing
-	if again = c.failures < r.options.Policy.RestartBudget; again {
+	c.LastErrorAt, c.LastError, c.RetryAt = now, brief(cause), time.Time{}
+	status := StatusFailed
+	if again = c.failures < policy.RestartBudget; again {
 		c.Restarts++
-	} else {
-		status = StatusFailed
+		status = StatusFailing
+		if beyond := c.failures - policy.DegradedAfter; beyond > 0 {
+			status, wait = StatusBackoff, policy.doubling(policy.RestartBackoff, beyond)
+			c.RetryAt = now.Add(wait)
+		}
 	}
 	r.become(c, status, cause)
 	r.review()
-	return again
+	return wait, again
 }
 
-// Waits notes that a component is started again only after a while.
-func (r *Registry) Waits(name string, wait time.Duration) {
+// Rests notes that a component has nothing to do at the moment.
+func (r *Registry) Rests(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := r.component(name)
-	c.RetryAt = r.options.Now().UTC().Add(wait)
-	r.become(c, StatusBackoff, c.LastError)
+	if c := r.component(name); c.Status != StatusFailed {
+		r.become(c, StatusIdle, "")
+	}
 }
 
 // Stopped notes that a component has ended because it was told to.
@@ -112,12 +119,17 @@ func (r *Registry) Stopped(name string) {
 	}
 }
 
-// become puts a component's news on record, where there are any.
+// become gives a component a status. What it fails of is on record, and that it
+// works again; that it begins, rests and ends is not news.
 func (r *Registry) become(c *component, s Status, cause string) {
-	if c.Status == s && cause == "" {
+	was := c.Status
+	c.Status = s
+	if !s.failed() && (!was.failed() || s != StatusOK) {
+		if was != s {
+			r.wake()
+		}
 		return
 	}
-	c.Status = s
 	r.record(Entry{Kind: KindComponent, By: "node", Component: c.Name, Status: s, Cause: cause, Restarts: c.Restarts})
 }
 

@@ -76,7 +76,7 @@ func windowClear(r *Registry) string {
 
 func allStopped(r *Registry) string {
 	for _, c := range r.components {
-		if c.Status != StatusStopped && c.Status != StatusFailed {
+		if c.Status != StatusStopped && c.Status != StatusFailed && c.Status != StatusIdle {
 			return fmt.Sprintf("%s has not stopped", c.Name)
 		}
 	}

@@ -137,7 +137,7 @@ func (r *Registry) act(a action, e *Entry) {
 		r.attempt, r.retryAt = 0, time.Time{}
 	case countAttempt:
 		r.attempt++
-		r.retryAt = r.options.Now().Add(r.options.Policy.wait(r.attempt))
+		r.retryAt = r.options.Now().Add(r.options.Policy.doubling(r.options.Policy.StartBackoff, r.attempt))
 	case hold:
 		e.Hold = HoldSet
 	case release:
@@ -154,14 +154,21 @@ func (r *Registry) record(e Entry) {
 	if r.options.Sink != nil {
 		r.options.Sink.Record(e, r.memory)
 	}
+	r.wake()
+}
+
+func (r *Registry) wake() {
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
+// Policy is what the node puts up with.
+func (r *Registry) Policy() Policy { return r.options.Policy }
+
 // Closed tells whether the node refuses commands now. It waits for nobody.
 func (r *Registry) Closed() bool { return r.closed.Load() }
 
-// Changed is closed with the next entry. Get it, then look, then wait for it.
+// Changed is closed with the next entry, or when a component's status changes. Get it, then look, then wait for it.
 func (r *Registry) Changed() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()

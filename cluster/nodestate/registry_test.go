@@ -109,12 +109,17 @@ func TestDegraded(t *testing.T) {
 	r := New(Options{Policy: testPolicy, Sink: &b, Now: clock.now})
 	require.Nil(t, r.Transition(Start, Cause{}))
 	require.Nil(t, r.Transition(InitOK, Cause{}))
-	require.True(t, r.Failed("backups", "disk full"))
+	fail := func(wait time.Duration, again bool) {
+		t.Helper()
+		gotWait, gotAgain := r.Failed("backups", "disk full")
+		require.Equal(t, []any{wait, again}, []any{gotWait, gotAgain})
+	}
+	fail(0, true)
 	r.OK("backups")
 	clock.at = clock.at.Add(testPolicy.ErrorWindow)
-	require.True(t, r.Failed("backups", "disk full"), "too long ago to be a streak")
+	fail(0, true) // too long ago to be a streak
 	require.Equal(t, Running, r.State())
-	require.True(t, r.Failed("backups", "disk full"))
+	fail(0, true)
 	require.Equal(t, Degraded, r.State())
 	require.Equal(t, "component:backups", b.last().By)
 	require.Contains(t, b.last().Cause, "2 times in a row: disk full")
@@ -127,16 +132,17 @@ func TestDegraded(t *testing.T) {
 	r.Review()
 	require.Equal(t, Running, r.State())
 
-	for range testPolicy.RestartBudget - 1 {
-		require.True(t, r.Failed("backups", "no"))
+	for _, wait := range []time.Duration{0, 0, time.Second, 2 * time.Second, 3 * time.Second} {
+		fail(wait, true)
+		require.Equal(t, wait > 0, r.Snapshot().Components[0].Status == StatusBackoff)
 	}
-	require.False(t, r.Failed("backups", "no"))
+	fail(0, false)
 	clock.at = clock.at.Add(time.Hour)
 	r.Review()
 	s := r.Snapshot()
 	require.Equal(t, Degraded, s.State)
 	require.Equal(t, StatusFailed, s.Components[0].Status)
-	require.Equal(t, 6, s.Components[0].Restarts)
+	require.Equal(t, 8, s.Components[0].Restarts)
 }
 
 // NO-3: what was suspended comes back suspended, however it ended in between.
@@ -179,7 +185,7 @@ func TestPolicies(t *testing.T) {
 		spoil(&p)
 		require.ErrorContains(t, p.Check(), name)
 	}
-	require.Equal(t, DefaultPolicy.MaxBackoff, DefaultPolicy.wait(1000))
+	require.Equal(t, DefaultPolicy.MaxBackoff, DefaultPolicy.doubling(time.Nanosecond, 1000))
 }
 
 // Texts of others are kept short, whole characters only.

@@ -66,7 +66,7 @@ func parseEdges(t *testing.T) (all []edge) {
 
 var testPolicy = Policy{
 	StartAttempts: 3, StartBackoff: time.Second, MaxBackoff: 3 * time.Second,
-	DegradedAfter: 2, ErrorWindow: 10 * time.Second, RestartBudget: 4,
+	DegradedAfter: 2, ErrorWindow: 10 * time.Second, RestartBackoff: time.Second, RestartBudget: 6,
 }
 
 // book keeps entries, and what would be remembered after each.

@@ -18,6 +18,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
+	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/cluster/tools/httprequest"
@@ -154,7 +155,9 @@ func runServer(ctx context.Context, f serverFlags) error {
 	}
 	var s *standing
 	err = life.start(ctx, func() (err error) {
-		s, err = f.open(c, secured)
+		if s, err = f.open(c, secured); err == nil {
+			s.answer(life)
+		}
 		return err
 	})
 	if err == nil && s != nil {
@@ -179,12 +182,16 @@ type standing struct {
 	api      net.Listener
 	endpoint *raftstream.Endpoint
 	logger   hclog.Logger
+
+	stopAPI context.CancelFunc
+	apiDone chan struct{} // closed when the API is no longer supervised
+	lost    chan error    // why it was given up
 }
 
 // open opens the ports and the node behind them: its Raft transport, its tools,
 // its evaluators. When it fails nothing is left open.
 func (f serverFlags) open(c cluster.Config, secured *tls.Config) (s *standing, err error) {
-	s = &standing{logger: c.Logger}
+	s = &standing{logger: c.Logger, apiDone: make(chan struct{}), lost: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -278,12 +285,36 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 	return c, err
 }
 
-// serve answers until it is told to stop, or must.
+// answer begins to answer, under supervision: a listener that fails is opened
+// again.
+func (s *standing) answer(l *life) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stopAPI = cancel
+	address, first := s.api.Addr().String(), s.api
+	run := func(context.Context) (err error) {
+		listener := first
+		if first = nil; listener == nil {
+			if listener, err = net.Listen("tcp", address); err != nil {
+				return err
+			}
+		}
+		return s.server.Serve(listener) // until it is shut down, after the node
+	}
+	lost := func(err error) {
+		l.ask(nodestate.Fatal, nodestate.Cause{By: "component:api", Text: err.Error()})
+		s.lost <- err
+	}
+	l.state.Name("api", true)
+	go func() {
+		defer close(s.apiDone)
+		supervise.Run(ctx, supervise.Options{State: l.state, Logger: l.logger, Lost: lost}, supervise.Component{Name: "api", Required: true, Run: run})
+	}()
+	s.logger.Info("serving", "api", address, "kernel", s.node.KernelID(), "cluster", s.node.ClusterID())
+}
+
+// serve waits until it is told to stop, or must, and stops.
 func (s *standing) serve(ctx context.Context, l *life, fatal <-chan error) error {
 	defer s.close()
-	ended := make(chan error, 1)
-	go func() { ended <- s.server.Serve(s.api) }()
-	s.logger.Info("serving", "api", s.api.Addr(), "kernel", s.node.KernelID(), "cluster", s.node.ClusterID())
 	var failed error
 	select {
 	case <-ctx.Done():
@@ -293,11 +324,13 @@ func (s *standing) serve(ctx context.Context, l *life, fatal <-chan error) error
 		// What was detected must not be followed by anything else: no hand-over,
 		// no flush. The process ends with it.
 		return failed
-	case failed = <-ended:
-		l.ask(nodestate.Fatal, nodestate.Cause{By: "node", Text: fmt.Sprintf("the API has ended: %v", failed)})
+	case failed = <-s.lost:
 	}
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	err := s.node.Stop(stopping)
-	return errors.Join(failed, err, s.server.Shutdown(stopping))
+	err = errors.Join(failed, err, s.server.Shutdown(stopping))
+	s.stopAPI()
+	<-s.apiDone
+	return err
 }

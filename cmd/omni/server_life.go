@@ -35,8 +35,11 @@ func addPolicyFlags(flags *pflag.FlagSet, p *nodestate.Policy) {
 	d := nodestate.DefaultPolicy
 	flags.IntVar(&p.StartAttempts, "start-attempts", d.StartAttempts, "starts that may fail in a row before the process gives up")
 	flags.DurationVar(&p.StartBackoff, "start-backoff", d.StartBackoff, "wait after the first of them; doubles with each")
-	flags.DurationVar(&p.MaxBackoff, "max-backoff", d.MaxBackoff, "the longest wait")
-	p.DegradedAfter, p.ErrorWindow, p.RestartBudget = d.DegradedAfter, d.ErrorWindow, d.RestartBudget
+	flags.DurationVar(&p.MaxBackoff, "max-backoff", d.MaxBackoff, "the longest wait, of starts and of components")
+	flags.DurationVar(&p.RestartBackoff, "restart-backoff", d.RestartBackoff, "wait before a component that fails on is started again; doubles with each")
+	flags.IntVar(&p.RestartBudget, "restart-budget", d.RestartBudget, "failures of a component in a row after which it is given up")
+	flags.IntVar(&p.DegradedAfter, "degraded-after", d.DegradedAfter, "failures of a component in a row that make the node Degraded; up to then it is started again at once")
+	flags.DurationVar(&p.ErrorWindow, "error-window", d.ErrorWindow, "time without a failure after which they are no longer in a row")
 }
 
 // beginLife opens the node's journal in the directory that is its own, and says
@@ -86,7 +89,7 @@ func (l *life) start(ctx context.Context, open func() error) error {
 	for {
 		err := open()
 		if err == nil {
-			l.opened()
+			l.opened(ctx)
 			return nil
 		}
 		if !mayPass(err) || l.state.State() == nodestate.Crashed {
@@ -109,10 +112,18 @@ func (l *life) start(ctx context.Context, open func() error) error {
 	}
 }
 
-// opened is told of a node that is open. One in safe mode is Crashed already.
-func (l *life) opened() {
-	if l.state.State() != nodestate.Starting {
-		return
+// opened waits until all is well with a node that is open. One in safe mode is
+// Crashed already.
+func (l *life) opened(ctx context.Context) {
+	for changed := l.state.Changed(); l.state.Try(nodestate.InitOK) != nil; changed = l.state.Changed() {
+		if l.state.State() != nodestate.Starting {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
 	}
 	l.ask(nodestate.InitOK, nodestate.Cause{By: "node"})
 	if s := l.state.Snapshot(); s.State == nodestate.Suspended {

@@ -33,7 +33,7 @@ type Suspension struct {
 type NodeComponent struct {
 	Name          string    `json:"name"`
 	Required      bool      `json:"required" doc:"without it the node does not run"`
-	Status        string    `json:"status" enum:"starting,ok,failing,backoff,failed,stopped"`
+	Status        string    `json:"status" enum:"starting,ok,idle,failing,backoff,failed,stopped"`
 	LastOK        time.Time `json:"last_ok,omitzero" doc:"when it was seen at work last"`
 	LastError     string    `json:"last_error,omitempty"`
 	LastErrorAt   time.Time `json:"last_error_at,omitzero"`

@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
+	"github.com/omnikernel/omnikernel/cluster/supervise"
+)
+
+// raftComponent is Raft with all that it drives. It is not supervised: its panic
+// ends the process.
+const raftComponent = "raft"
+
+// reviewEvery is how often the node looks at itself.
+const reviewEvery = time.Second
+
+// components are the node's own long-lived parts.
+func (n *Node) components() []supervise.Component {
+	all := []supervise.Component{
+		forEver("snapshots", n.snapshotToArchive), forEver("freshness", n.keepFresh), forEver("review", n.review),
+	}
+	if n.config.History != nil {
+		all = append(all, forEver("history", n.backfill.run))
+	}
+	if n.keeper != nil {
+		all = append(all, forEver("backups", n.keeper.Run))
+	}
+	return all
+}
+
+// duties are what the node has to do while it leads in term.
+func (n *Node) duties(term uint64) []supervise.Component {
+	all := []supervise.Component{
+		forEver("pulse", n.pulse), forEver("checkpoints", n.checkpoints),
+		forEver("tools", func(ctx context.Context) { n.runner.lead(ctx, term) }),
+	}
+	for i := range all {
+		all[i].Rests = true
+	}
+	return all
+}
+
+func forEver(name string, run func(context.Context)) supervise.Component {
+	return supervise.Component{Name: name, Run: func(ctx context.Context) error {
+		run(ctx)
+		return nil
+	}}
+}
+
+// keepAtWork runs components until the context ends.
+func (n *Node) keepAtWork(ctx context.Context, all []supervise.Component) {
+	if wrap := n.config.Supervised; wrap != nil {
+		for i := range all {
+			all[i] = wrap(all[i])
+		}
+	}
+	supervise.Run(ctx, supervise.Options{State: n.state, Logger: n.logger.Named("components"), Lost: n.die}, all...)
+}
+
+// review makes the transitions that time makes due, and sees whether Raft works.
+func (n *Node) review(ctx context.Context) {
+	for ctx.Err() == nil {
+		if n.Healthy() == nil {
+			n.state.OK(raftComponent)
+		}
+		n.state.Review()
+		pause(ctx, reviewEvery)
+	}
+}
+
+// nameComponents makes known what the node needs to run, and what it does only
+// while it leads.
+func (n *Node) nameComponents() {
+	n.state.Name(raftComponent, true)
+	for _, c := range n.duties(0) {
+		n.state.Name(c.Name, c.Required)
+		n.state.Rests(c.Name)
+	}
+}
+
+// stopped notes that everything of the node has ended.
+func (n *Node) stopped() {
+	n.state.Stopped(raftComponent)
+	if n.own {
+		_ = n.state.Transition(nodestate.Done, nodestate.Cause{By: "node"}) // refused: it has crashed
+	}
+}
