@@ -69,6 +69,12 @@ type Config struct {
 	State   *nodestate.Registry
 	Journal *nodejournal.Journal
 
+	// Drain is how long a stop waits for external calls that are under way; 0: it
+	// does not. Restart stops the node and starts it anew, in this one's name; nil:
+	// nobody can.
+	Drain   time.Duration
+	Restart func(nodestate.Cause)
+
 	// Supervised is nil but in tests: it gives what is run in a component's place.
 	Supervised func(supervise.Component) supervise.Component
 

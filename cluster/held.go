@@ -89,7 +89,14 @@ func kindAt(log raft.LogStore, index uint64) string {
 }
 
 // Stop gives the data directory back.
-func (h *Held) Stop(context.Context) error { return errors.Join(terminate(h.config.State), h.close()) }
+func (h *Held) Stop(ctx context.Context) error {
+	return h.StopBecause(ctx, nodestate.Cause{By: "node", Text: "the node is stopped"})
+}
+
+// StopBecause is Stop for a reason.
+func (h *Held) StopBecause(_ context.Context, why nodestate.Cause) error {
+	return errors.Join(terminate(h.config.State, why), h.close())
+}
 
 func (h *Held) close() error {
 	var errs []error

@@ -2,13 +2,15 @@ package cluster
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/kernel/event"
 )
 
-// lead runs while this node leads in term. First the clock is compared with a
+// lead runs while this node leads in term. While it is suspended it only hands
+// that over (NO-2). First the clock is compared with a
 // majority's (EV-7); then the term's first event is committed, so that what it
 // applies is known to be committed, and reads may be served; then everything
 // that only a leader does begins.
@@ -18,6 +20,24 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	case <-ctx.Done():
 		return
 	}
+	for ctx.Err() == nil {
+		if n.suspended() {
+			n.standAside(ctx)
+			continue
+		}
+		n.leadUnlessSuspended(ctx, term)
+	}
+}
+
+func (n *Node) leadUnlessSuspended(ctx context.Context, term uint64) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		n.untilSuspended(ctx)
+		cancel()
+	})
+	defer watch.Wait()
+	defer cancel()
 	if !n.clockIsSound(ctx) {
 		return
 	}

@@ -197,14 +197,27 @@ func (n *Node) join() (err error) {
 
 // Stop gives leadership away, and then ends everything in order.
 func (n *Node) Stop(ctx context.Context) error {
-	n.stopping.Store(true)
-	if err := terminate(n.state); err != nil {
+	return n.StopBecause(ctx, nodestate.Cause{By: "node", Text: "the node is stopped"})
+}
+
+// StopBecause is Stop for a reason.
+func (n *Node) StopBecause(ctx context.Context, why nodestate.Cause) error {
+	stop := n.group.Stop
+	if err := n.HandOver(ctx); err != nil {
+		// The last node standing has nobody to hand over to: no failure of its own.
+		n.logger.Warn("leadership could not be handed over before the stop", "reason", err)
+		stop = func(context.Context) error { return n.group.Close() }
+	}
+	if err := terminate(n.state, why); err != nil {
 		return err
 	}
-	err := n.group.Stop(ctx)
+	if n.config.Drain > 0 {
+		n.drain(ctx)
+	}
+	n.stopping.Store(true)
+	err := stop(ctx)
 	var nobody *consensus.Refusal
-	if errors.As(err, &nobody) {
-		// The last node standing has nobody to hand over to: no failure of its own.
+	if errors.As(err, &nobody) { // it led again meanwhile
 		n.logger.Warn("leadership could not be handed over before the stop", "reason", err)
 		err = nil
 	}
@@ -213,12 +226,9 @@ func (n *Node) Stop(ctx context.Context) error {
 	return err
 }
 
-// terminate takes a node to Terminating, if nobody who told it to stop has.
-func terminate(r *nodestate.Registry) error {
-	if r.State() == nodestate.Terminating {
-		return nil
-	}
-	if refusal := r.Transition(nodestate.Shutdown, nodestate.Cause{By: "node", Text: "the node is stopped"}); refusal != nil {
+// terminate takes a node to Terminating.
+func terminate(r *nodestate.Registry, why nodestate.Cause) error {
+	if refusal := r.Transition(nodestate.Shutdown, why); refusal != nil {
 		return refusal
 	}
 	return nil

@@ -30,14 +30,20 @@ type crew struct {
 	peers   []cluster.Peer
 	dirs    []string
 	ports   []*port
+	change  func(i int, c *cluster.Config) // nil: none
 
 	mu    sync.Mutex // guards nodes
 	nodes []*cluster.Node
 }
 
 func newCrew(t *testing.T, store raftstore.Kind, fast bool) *crew {
+	return newCrewWith(t, store, fast, nil)
+}
+
+// newCrewWith changes the nodes' configuration, each time that one starts.
+func newCrewWith(t *testing.T, store raftstore.Kind, fast bool, change func(i int, c *cluster.Config)) *crew {
 	c := &crew{
-		t: t, store: store, fast: fast, service: newService(), pipes: &pipes{ports: make(map[string]*port)},
+		t: t, store: store, fast: fast, change: change, service: newService(), pipes: &pipes{ports: make(map[string]*port)},
 		ports: make([]*port, 3), nodes: make([]*cluster.Node, 3),
 	}
 	for i := range 3 {
@@ -67,6 +73,9 @@ func (c *crew) start(i int) {
 	}
 	if c.fast {
 		settings.Crash = p
+	}
+	if c.change != nil {
+		c.change(i, &settings)
 	}
 	node, err := cluster.Open(settings)
 	require.NoError(c.t, err)

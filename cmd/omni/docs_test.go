@@ -132,6 +132,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A cluster's status":      api.Status{},
 		"A node":                  api.NodeState{},
 		"A node's journal":        api.NodeJournal{},
+		"An order to a node":      api.NodeOrdered{},
 		"A transfer":              api.Transferred{},
 		"A dev cluster":           dev.File{},
 		"A demo":                  demo.Summary{},

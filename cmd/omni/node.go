@@ -11,11 +11,11 @@ import (
 func newNodeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "node",
-		Short: "One node: where it stands in its lifecycle, and what is on record of that",
+		Short: "One node: where it stands, what is on record of that; pause and resume it",
 		Args:  onlySubcommands,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newNodeStatus(a), newNodeJournal(a))
+	c.AddCommand(newNodeStatus(a), newNodePause(a), newNodeResume(a), newNodeEstop(a), newNodeRestart(a), newNodeJournal(a))
 	return c
 }
 

@@ -30,7 +30,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// stopWithin bounds a graceful stop: leadership handed over, logs closed.
+// stopWithin bounds a graceful stop beside its drain: leadership handed over, logs
+// closed.
 const stopWithin = 10 * time.Second
 
 // serverFlags is one node's configuration, as its flags give it, and what the
@@ -58,6 +59,7 @@ type serverFlags struct {
 	tls                   tlsFiles
 	pprofAddr             string
 	policy                nodestate.Policy
+	drain                 time.Duration
 	evaluators            flows.Lookup
 }
 
@@ -108,6 +110,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.StringVar(&f.archiveDir, "archive-dir", "", "where the full files of archived log segments go; beside the log when empty")
 	flags.Uint64Var(&f.archiveMax, "archive-max", 0, "MiB of the archive that are kept, the oldest files going first; 0 keeps all")
 	addPolicyFlags(flags, &f.policy)
+	flags.DurationVar(&f.drain, "drain", 5*time.Second, "how long a stop waits for tool calls that are under way")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
@@ -149,6 +152,7 @@ func runServer(ctx context.Context, f serverFlags) error {
 	defer stop()
 	fatal := make(chan error, 1)
 	c, invalid := f.config(peers, logger, fatal)
+	c.Drain = f.drain
 	life, err := beginLife(&c, f.policy, invalid)
 	if err != nil {
 		return err
@@ -163,7 +167,11 @@ func runServer(ctx context.Context, f serverFlags) error {
 	if err == nil && s != nil {
 		err = s.serve(ctx, life, fatal)
 	}
-	return life.end(err)
+	if err = life.end(err); err != nil || !life.again {
+		return err
+	}
+	logger.Info("starting anew")
+	return execAgain()
 }
 
 // served is a node behind its API: one that does its part, or one that is held
@@ -172,7 +180,7 @@ type served interface {
 	httpapi.Node
 	HandlePeer(ctx context.Context, from string, kind byte, body []byte) ([]byte, error)
 	HandleHistory(ctx context.Context, from string, kind byte, body, room []byte) ([]byte, error)
-	Stop(ctx context.Context) error
+	StopBecause(ctx context.Context, why nodestate.Cause) error
 }
 
 // standing is a node that is open, with what it stands on.
@@ -316,19 +324,22 @@ func (s *standing) answer(l *life) {
 func (s *standing) serve(ctx context.Context, l *life, fatal <-chan error) error {
 	defer s.close()
 	var failed error
+	why := nodestate.Cause{By: "signal", Text: "the process was told to stop"}
 	select {
 	case <-ctx.Done():
-		s.logger.Info("stopping")
-		l.ask(nodestate.Shutdown, nodestate.Cause{By: "signal", Text: "the process was told to stop"})
+	case why = <-l.restart:
+		l.again = true
 	case failed = <-fatal:
 		// What was detected must not be followed by anything else: no hand-over,
 		// no flush. The process ends with it.
 		return failed
 	case failed = <-s.lost:
+		why = nodestate.Cause{By: "node", Text: failed.Error()}
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	s.logger.Info("stopping", "reason", why.Text)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin+l.drain)
 	defer cancel()
-	err := s.node.Stop(stopping)
+	err := s.node.StopBecause(stopping, why)
 	err = errors.Join(failed, err, s.server.Shutdown(stopping))
 	s.stopAPI()
 	<-s.apiDone

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"time"
 
@@ -29,6 +30,9 @@ type life struct {
 	state   *nodestate.Registry
 	journal *nodejournal.Journal
 	logger  hclog.Logger
+	drain   time.Duration
+	restart chan nodestate.Cause // one place: somebody wants the node to start anew
+	again   bool                 // … and it will when it has stopped in order
 }
 
 func addPolicyFlags(flags *pflag.FlagSet, p *nodestate.Policy) {
@@ -56,13 +60,19 @@ func beginLife(c *cluster.Config, policy nodestate.Policy, invalid error) (*life
 	if err != nil {
 		return nil, err
 	}
-	l := &life{journal: journal, logger: c.Logger.Named("node")}
+	l := &life{journal: journal, logger: c.Logger.Named("node"), drain: c.Drain, restart: make(chan nodestate.Cause, 1)}
 	o := nodestate.Options{Policy: policy, Before: past.Before, Version: c.Version, Sink: journal}
 	if invalid = errors.Join(invalid, policy.Check()); invalid != nil {
 		o.Invalid = invalid.Error()
 	}
 	l.state = nodestate.New(o)
 	c.State, c.Journal = l.state, journal
+	c.Restart = func(why nodestate.Cause) {
+		select {
+		case l.restart <- why:
+		default: // it is on its way
+		}
+	}
 	l.tellPast(past)
 	if refusal := l.state.Transition(nodestate.Start, nodestate.Cause{By: "operator", Text: "omni server"}); refusal != nil {
 		return nil, errors.Join(invalid, journal.Close())
@@ -149,6 +159,16 @@ func (l *life) end(failed error) error {
 		return failed
 	}
 	return errors.Join(failed, l.journal.Close())
+}
+
+// execAgain puts the same command line in this process's place. The process keeps
+// its id, so whoever started it need not know.
+func execAgain() error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start anew: %w", err)
+	}
+	return fmt.Errorf("start anew: %w", syscall.Exec(self, os.Args, os.Environ()))
 }
 
 // ask makes a transition that the process must be able to make.

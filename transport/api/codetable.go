@@ -29,7 +29,7 @@ var codes = [...]CodeInfo{
 	definite("INVALID_ARGUMENT", 422, "A field, a parameter or a header breaks the rule that the answer names."),
 	definite("INVALID_PROGRAM", 422, "The program does not compile: field leads to the instruction or expression, rule says what is wrong with it."),
 	definite("INVALID_STATE", 409, "The agent is in a state in which this cannot be done."),
-	definite("INVALID_TRANSITION", 409, "No row of the lifecycle table lets this caller cause this trigger in the agent's state. The attempt is in the log."),
+	definite("INVALID_TRANSITION", 409, "No row of the lifecycle table lets this caller cause this trigger in the agent's state, or in the node's; the message names the rule. The attempt is on record: in the log, or in the node's journal."),
 	definite("INVALID_VALUE", 422, "A value is not one of the JSON data model: a repeated key, invalid UTF-8, an integer beyond 2^53, nesting beyond 64, or more bytes than the kernel's max_value_bytes."),
 	definite("KERNEL_SUSPENDED", 409, "The whole cluster is stopped by its operators: nothing that starts or advances work is taken until they resume it. Commands that end or limit are. The cluster's status tells since when and why."),
 	unknown("LEADERSHIP_LOST", 504, "The node lost its leadership while the command was in flight: the next leader may commit it or drop it. With a session or an idempotency key, send it again; without, look before you do."),

@@ -15,10 +15,34 @@ type NodeState struct {
 	RetryInMillis int64     `json:"retry_in_ms" doc:"until the next start, in Backoff"`
 	Boot          uint64    `json:"boot" doc:"which start of the node's process this is, from 1"`
 	Seq           uint64    `json:"seq" doc:"of the newest entry of its journal"`
+	UnderWay      UnderWay  `json:"under_way" doc:"what it has begun and not ended"`
 
 	Suspension *Suspension     `json:"suspension,omitempty" doc:"why it rests until it is resumed, over restarts too"`
 	Components []NodeComponent `json:"components" doc:"its long-lived parts"`
 	Before     *NodeBefore     `json:"before,omitempty" doc:"what the process before left; absent when there was none"`
+}
+
+// UnderWay is what a node has begun and not ended.
+type UnderWay struct {
+	Commands int `json:"commands" doc:"proposed, and not answered"`
+	Calls    int `json:"calls" doc:"of external tools"`
+}
+
+// NodeOrder is the body of POST /v1/node/pause and of the others like it.
+type NodeOrder struct {
+	Reason string `json:"reason,omitempty" doc:"kept in the node's journal"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"only say what would come of it, and what would refuse it"`
+}
+
+// NodeOrdered is what came of an order, or would.
+type NodeOrdered struct {
+	Node     string   `json:"node"`
+	Order    string   `json:"order" enum:"pause,estop,resume,restart"`
+	DryRun   bool     `json:"dry_run,omitempty"`
+	State    string   `json:"state" doc:"of the node, now"`
+	Leading  bool     `json:"leading" doc:"the node leads: it would hand leadership over, or nobody has taken it yet"`
+	Refused  []string `json:"refused,omitempty" doc:"kinds of requests that are refused from then on, with INTAKE_CLOSED"`
+	UnderWay UnderWay `json:"under_way" doc:"what is not ended by it, and ends by itself"`
 }
 
 // Suspension is why a node rests until it is resumed.

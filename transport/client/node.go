@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -35,4 +36,30 @@ func (c *Client) aboutNode(ctx context.Context, op, path string, query url.Value
 		settings: settingsOf(opts), into: into, again: true,
 	}
 	return k.run(ctx, c.family)
+}
+
+// The orders that a node takes.
+const (
+	Pause   = "pause"
+	Estop   = "estop"
+	Resume  = "resume"
+	Restart = "restart"
+)
+
+// OrderNode asks a node to pause, stop at once, resume or restart; the option Node
+// says which.
+func (c *Client) OrderNode(ctx context.Context, order string, how api.NodeOrder, opts ...Option) (api.NodeOrdered, error) {
+	var done api.NodeOrdered
+	body, err := json.Marshal(how)
+	if err != nil {
+		return done, &Usage{order + ": " + err.Error()}
+	}
+	k := &call{
+		request:  request{op: order, method: http.MethodPost, path: "/v1/node/" + order, body: body},
+		settings: settingsOf(opts), into: &done, changes: true,
+	}
+	if k.node == "" {
+		return done, &Usage{order + ": a node is needed"}
+	}
+	return done, k.run(ctx, c.family)
 }

@@ -170,6 +170,10 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"POST " + k + "/shared/{namespace}/put",
 		"POST " + k + "/suspend",
 		"POST " + k + "/tokens/{token}/revoke",
+		"POST /v1/node/estop",
+		"POST /v1/node/pause",
+		"POST /v1/node/restart",
+		"POST /v1/node/resume",
 	}, got)
 }
 

@@ -27,7 +27,9 @@ func (s *Server) nodeRoutes() []*route {
 }
 
 func (s *Server) getNode(context.Context, *http.Request, *params) (any, *api.Error) {
-	return nodeState(s.node.ID(), s.node.Lifecycle(), time.Now()), nil
+	state := nodeState(s.node.ID(), s.node.Lifecycle(), time.Now())
+	state.UnderWay = api.UnderWay(s.node.UnderWay())
+	return state, nil
 }
 
 func nodeState(id string, from nodestate.Snapshot, now time.Time) *api.NodeState {

@@ -67,6 +67,29 @@ func TestNodeJournal(t *testing.T) {
 	refuses(t, d.send(http.MethodGet, "/v1/node/journal?limit=0", ""), http.StatusUnprocessableEntity, "INVALID_ARGUMENT", "limit")
 }
 
+// NO-2: orders change the node's lifecycle, say what is refused from then on, and
+// are refused by rule, dry runs included.
+func TestNodeOrders(t *testing.T) {
+	d := newDoor(t)
+	state := d.group.Nodes[0].State
+	send := func(order, body string) reply { return d.send(http.MethodPost, "/v1/node/"+order, body) }
+	got := decode[api.NodeOrdered](t, send("pause", `{"dry_run":true}`), http.StatusOK)
+	assert.Equal(t, api.NodeOrdered{Node: "n1", Order: "pause", DryRun: true, State: "Running", Refused: []string{"commands", "batches"}}, got)
+	assert.Equal(t, nodestate.Running, state.State())
+	e := refuses(t, send("resume", `{"dry_run":true}`), http.StatusConflict, "INVALID_TRANSITION", "")
+	assert.Equal(t, []any{"Running", "there is no such transition", true}, []any{e.State, e.Rule, e.Definite})
+	assert.NotEmpty(t, e.Hint)
+
+	got = decode[api.NodeOrdered](t, send("pause", `{"reason":"new disks"}`), http.StatusOK)
+	assert.Equal(t, "Suspended", got.State)
+	assert.Equal(t, "new disks", state.Snapshot().Suspension.Reason)
+	refuses(t, send("estop", ""), http.StatusConflict, "INVALID_TRANSITION", "")
+	got = decode[api.NodeOrdered](t, send("resume", ""), http.StatusOK)
+	assert.Equal(t, []any{"Running", "resume"}, []any{got.State, got.Order})
+	assert.Empty(t, got.Refused)
+	refuses(t, send("pause", `{"why":"x"}`), http.StatusUnprocessableEntity, "INVALID_ARGUMENT", "why")
+}
+
 // An entry that the node has on record is in the answer, field by field.
 func TestJournalSaysAllThatIsOnRecord(t *testing.T) {
 	var e nodestate.Entry

@@ -40,6 +40,11 @@ type Node interface {
 	Transfer(ctx context.Context, to string) error
 	// Lifecycle tells where the node stands.
 	Lifecycle() nodestate.Snapshot
+	// UnderWay counts what it has begun and not ended.
+	UnderWay() cluster.UnderWay
+	// Order changes where it stands; the error is a *nodestate.Refusal or a
+	// *consensus.Refusal where nothing has changed.
+	Order(ctx context.Context, o cluster.Order) (cluster.Ordered, error)
 	// Journal is what is on record of that, after a seq: the newest entries, when
 	// there are more than limit.
 	Journal(after uint64, limit int) (nodejournal.Found, error)

@@ -120,3 +120,24 @@ func moment(t time.Time) string {
 }
 
 func wait(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// NodeOrdered writes what came of an order.
+func NodeOrdered(p *tell.Page, o api.NodeOrdered) {
+	if o.DryRun {
+		p.Line("%s would take %s; it is %s, and nothing has changed", p.Accent(o.Node), o.Order, standing(p, o.State))
+		if o.Leading {
+			p.Line("  it leads: leadership would be handed over")
+		}
+		for _, kind := range o.Refused {
+			p.Line("  refused from then on: %s", kind)
+		}
+	} else {
+		p.Line("%s is %s", p.Accent(o.Node), standing(p, o.State))
+		if o.Leading && o.State == "Suspended" {
+			p.Line("  %s", p.Warn("it still leads: nobody has taken over yet, and the cluster takes no commands meanwhile"))
+		}
+	}
+	if u := o.UnderWay; u.Commands > 0 || u.Calls > 0 {
+		p.Line("  under way: %d commands, %d tool calls", u.Commands, u.Calls)
+	}
+}

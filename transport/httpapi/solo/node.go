@@ -232,6 +232,22 @@ func (n *Node) Backups() *backups.Status { return n.Scheduled.Load() }
 // Lifecycle tells where the replica stands.
 func (n *Node) Lifecycle() nodestate.Snapshot { return n.State.Snapshot() }
 
+// UnderWay of a replica is nothing: it does everything at once.
+func (n *Node) UnderWay() cluster.UnderWay { return cluster.UnderWay{} }
+
+// Order makes a transition; a restart is Shutdown, and nothing more. The leader
+// hands over to nobody.
+func (n *Node) Order(_ context.Context, o cluster.Order) (cluster.Ordered, error) {
+	refusal := n.State.Try(o.Trigger)
+	if !o.DryRun {
+		refusal = n.State.Transition(o.Trigger, nodestate.Cause{By: "operator", Text: o.Reason})
+	}
+	if refusal != nil {
+		return cluster.Ordered{}, refusal
+	}
+	return cluster.Ordered{State: n.State.State()}, nil
+}
+
 // Journal is what is on record of that.
 func (n *Node) Journal(after uint64, limit int) (nodejournal.Found, error) {
 	return n.journal.Tail(after, limit)
