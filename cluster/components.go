@@ -58,9 +58,11 @@ func (n *Node) keepAtWork(ctx context.Context, all []supervise.Component) {
 	supervise.Run(ctx, supervise.Options{State: n.state, Logger: n.logger.Named("components"), Lost: n.die}, all...)
 }
 
-// review makes the transitions that time makes due, and sees whether Raft works.
+// review makes the transitions that time makes due, and sees whether Raft works and
+// how the disk is.
 func (n *Node) review(ctx context.Context) {
 	for ctx.Err() == nil {
+		n.lookAtDisk()
 		if n.Healthy() == nil {
 			n.state.OK(raftComponent)
 		}

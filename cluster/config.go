@@ -69,6 +69,14 @@ type Config struct {
 	State   *nodestate.Registry
 	Journal *nodejournal.Journal
 
+	// MinFree is how many bytes must be free where the node keeps everything, or a
+	// tenth of a smaller disk, for it to be healthy; 0: nobody looks. Room tells what is
+	// free and what there is; the file system does when it is nil. LogBlocked tells how long its log output has been
+	// waiting for a reader; nil: nobody knows.
+	MinFree    uint64
+	Room       func(dir string) (free, total uint64, err error)
+	LogBlocked func() time.Duration
+
 	// Drain is how long a stop waits for external calls that are under way; 0: it
 	// does not. Restart stops the node and starts it anew, in this one's name; nil:
 	// nobody can.

@@ -53,6 +53,7 @@ type Node struct {
 	stopping atomic.Bool
 	fatal    sync.Once
 	failure  atomic.Pointer[error]
+	disk     atomic.Pointer[look] // nil: it has not been looked at
 }
 
 // Open starts the node: it claims the data directory, restores the kernel and
@@ -85,6 +86,9 @@ func prepare(c Config) (*Node, error) {
 	}
 	n := &Node{config: c, logger: c.Logger, started: time.Now(), stirred: newSignal(), joined: make(chan struct{}), toArchive: make(chan struct{}, 1)}
 	n.stamps.wall = c.Wall
+	if n.config.Room == nil {
+		n.config.Room = room
+	}
 	n.lag.mark(n.started) // nothing is read before the node has caught up since
 	n.config.HistoryRate = cmp.Or(c.HistoryRate, DefaultHistoryRate)
 	n.backfill = newBackfill(n)

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/logsink"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
@@ -60,6 +61,7 @@ type serverFlags struct {
 	pprofAddr             string
 	policy                nodestate.Policy
 	drain                 time.Duration
+	minFree               uint32 // MiB
 	evaluators            flows.Lookup
 }
 
@@ -110,6 +112,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.StringVar(&f.archiveDir, "archive-dir", "", "where the full files of archived log segments go; beside the log when empty")
 	flags.Uint64Var(&f.archiveMax, "archive-max", 0, "MiB of the archive that are kept, the oldest files going first; 0 keeps all")
 	addPolicyFlags(flags, &f.policy)
+	flags.Uint32Var(&f.minFree, "min-free", 256, "MiB that must be free where the node keeps everything, or a tenth of a smaller disk, for it to be healthy; 0 does not look")
 	flags.DurationVar(&f.drain, "drain", 5*time.Second, "how long a stop waits for tool calls that are under way")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
@@ -140,7 +143,9 @@ func runServer(ctx context.Context, f serverFlags) error {
 	if err != nil {
 		return err
 	}
-	logger := hclog.New(&hclog.LoggerOptions{Name: f.node, Level: hclog.LevelFromString(f.logLevel), Output: os.Stderr})
+	sink := logsink.New(os.Stderr)
+	defer lastWords(sink)
+	logger := hclog.New(&hclog.LoggerOptions{Name: f.node, Level: hclog.LevelFromString(f.logLevel), Output: sink})
 	secured, err := f.tls.config()
 	if err != nil {
 		return err
@@ -152,7 +157,7 @@ func runServer(ctx context.Context, f serverFlags) error {
 	defer stop()
 	fatal := make(chan error, 1)
 	c, invalid := f.config(peers, logger, fatal)
-	c.Drain = f.drain
+	c.Drain, c.MinFree, c.LogBlocked = f.drain, uint64(f.minFree)<<20, sink.Blocked
 	life, err := beginLife(&c, f.policy, invalid)
 	if err != nil {
 		return err
@@ -171,7 +176,15 @@ func runServer(ctx context.Context, f serverFlags) error {
 		return err
 	}
 	logger.Info("starting anew")
+	lastWords(sink)
 	return execAgain()
+}
+
+// lastWords gives the log output a moment for what is left.
+func lastWords(sink *logsink.Sink) {
+	ctx, cancel := context.WithTimeout(context.Background(), keptWithinFatal)
+	defer cancel()
+	sink.Close(ctx)
 }
 
 // served is a node behind its API: one that does its part, or one that is held

@@ -182,7 +182,7 @@ func (l *life) ask(t nodestate.Trigger, c nodestate.Cause) {
 func mayPass(err error) bool {
 	for _, passing := range []error{
 		raftstore.ErrBusy, syscall.EADDRINUSE, syscall.EADDRNOTAVAIL, syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE,
-		syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.EIO, syscall.ETIMEDOUT,
+		syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ETIMEDOUT,
 	} {
 		if errors.Is(err, passing) {
 			return true

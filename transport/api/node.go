@@ -10,6 +10,8 @@ type NodeState struct {
 	Trigger       string    `json:"trigger,omitempty" doc:"what took it there"`
 	By            string    `json:"by,omitempty" doc:"who caused it: operator, signal, node, or component:NAME"`
 	Cause         string    `json:"cause,omitempty"`
+	Healthy       bool      `json:"healthy" doc:"it may be asked: apart from where it stands"`
+	Reason        string    `json:"reason,omitempty" doc:"why not healthy"`
 	Intake        string    `json:"intake" enum:"open,closed" doc:"whether the node takes commands"`
 	Attempt       int       `json:"attempt" doc:"starts that have failed in a row"`
 	RetryInMillis int64     `json:"retry_in_ms" doc:"until the next start, in Backoff"`

@@ -29,6 +29,11 @@ func (s *Server) nodeRoutes() []*route {
 func (s *Server) getNode(context.Context, *http.Request, *params) (any, *api.Error) {
 	state := nodeState(s.node.ID(), s.node.Lifecycle(), time.Now())
 	state.UnderWay = api.UnderWay(s.node.UnderWay())
+	if err := s.node.Healthy(); err != nil {
+		state.Reason = err.Error()
+	} else {
+		state.Healthy = true
+	}
 	return state, nil
 }
 

@@ -17,6 +17,9 @@ func Node(p *tell.Page, n api.NodeState) {
 		p.Line("  %s: %s", cmp.Or(n.By, "unknown"), n.Cause)
 	}
 	p.Line("intake %s; start %d of its process, %d journal entries", intake(p, n.Intake), n.Boot, n.Seq)
+	if n.Reason != "" {
+		p.Line("%s: %s", p.Bad("unhealthy"), n.Reason)
+	}
 	if n.RetryInMillis > 0 {
 		p.Line("start %d failed; the next one in %v", n.Attempt, wait(n.RetryInMillis))
 	}
