@@ -83,18 +83,21 @@ func (c *Config) restart(o Order) error {
 }
 
 // Order of a node in safe mode: it may be restarted, and nothing else.
-func (h *Held) Order(_ context.Context, o Order) (Ordered, error) {
-	refusal := h.config.State.Try(o.Trigger)
+func (h *Held) Order(_ context.Context, o Order) (Ordered, error) { return h.config.order(o) }
+
+// order is for a node that is not open.
+func (c *Config) order(o Order) (Ordered, error) {
+	refusal := c.State.Try(o.Trigger)
 	if refusal != nil && !o.DryRun {
-		refusal = h.config.State.Transition(o.Trigger, operator(o)) // on record
+		refusal = c.State.Transition(o.Trigger, operator(o)) // on record
 	}
 	switch {
 	case refusal != nil:
 		return Ordered{}, refusal
 	case o.Trigger == nodestate.Shutdown && !o.DryRun:
-		return Ordered{State: h.config.State.State()}, h.config.restart(o)
+		return Ordered{State: c.State.State()}, c.restart(o)
 	}
-	return Ordered{State: h.config.State.State()}, nil
+	return Ordered{State: c.State.State()}, nil
 }
 
 // UnderWay of a node in safe mode is nothing.

@@ -168,7 +168,7 @@ func runServer(ctx context.Context, f serverFlags) error {
 			s.answer(life)
 		}
 		return err
-	})
+	}, func() (stop func()) { return f.tell(c) })
 	if err == nil && s != nil {
 		err = s.serve(ctx, life, fatal)
 	}
@@ -241,6 +241,27 @@ func (f serverFlags) open(c cluster.Config, secured *tls.Config) (s *standing, e
 	streams.History().Answer(s.node.HandleHistory)
 	s.server = httpapi.New(s.node, httpapi.Options{Lookup: f.evaluators, Logger: c.Logger.Named("api")})
 	return s, nil
+}
+
+// tell answers, as long as a start is waited for, where the node stands. A port that
+// is taken is no failure of it.
+func (f serverFlags) tell(c cluster.Config) (stop func()) {
+	listener, err := net.Listen("tcp", f.apiAddr)
+	if err != nil {
+		return func() {}
+	}
+	server := httpapi.New(cluster.Wait(c), httpapi.Options{Lookup: f.evaluators, Logger: c.Logger.Named("api")})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // until it is shut down
+	}()
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), keptWithinFatal)
+		defer cancel()
+		_ = server.Shutdown(ctx) // what is left is cut
+		<-done
+	}
 }
 
 func (s *standing) close() {

@@ -95,7 +95,7 @@ func (l *life) tellPast(past nodejournal.Past) {
 
 // start opens the node, again and again while what fails may pass and starts are
 // left. It returns nil with the node open, or when it was told to stop meanwhile.
-func (l *life) start(ctx context.Context, open func() error) error {
+func (l *life) start(ctx context.Context, open func() error, meanwhile func() (stop func())) error {
 	for {
 		err := open()
 		if err == nil {
@@ -109,17 +109,31 @@ func (l *life) start(ctx context.Context, open func() error) error {
 		l.ask(nodestate.InitFail, nodestate.Cause{By: "node", Text: err.Error()})
 		s := l.state.Snapshot()
 		l.logger.Warn("the start failed", "attempt", s.Attempt, "retry_in", s.RetryIn, "error", err)
-		select {
-		case <-ctx.Done():
-			l.ask(nodestate.Shutdown, nodestate.Cause{By: "signal", Text: "the process was told to stop"})
+		if !l.waits(ctx, s.RetryIn, meanwhile) {
 			return nil
-		case <-time.After(s.RetryIn):
 		}
 		if l.state.Transition(nodestate.Retry, nodestate.Cause{By: "node"}) != nil {
 			l.ask(nodestate.Exhausted, nodestate.Cause{By: "node", Text: err.Error()})
 			return fmt.Errorf("gave up after %d starts: %w", s.Attempt, err)
 		}
 	}
+}
+
+// waits lets a backoff pass, in which the node tells where it stands; false when it
+// was told to stop, or to begin anew, meanwhile.
+func (l *life) waits(ctx context.Context, wait time.Duration, meanwhile func() (stop func())) bool {
+	stop := meanwhile()
+	defer stop()
+	why := nodestate.Cause{By: "signal", Text: "the process was told to stop"}
+	select {
+	case <-time.After(wait):
+		return true
+	case <-ctx.Done():
+	case why = <-l.restart:
+		l.again = true
+	}
+	l.ask(nodestate.Shutdown, why)
+	return false
 }
 
 // opened waits until all is well with a node that is open. One in safe mode is

@@ -14,6 +14,10 @@ import (
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/nodejournal"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
+	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/client"
 )
 
 func lifeConfig(dir string) cluster.Config {
@@ -27,6 +31,62 @@ func shortPolicy() nodestate.Policy {
 	p := nodestate.DefaultPolicy
 	p.StartAttempts, p.StartBackoff, p.MaxBackoff = 3, time.Millisecond, 2*time.Millisecond
 	return p
+}
+
+// untold says nothing while a start is waited for.
+func untold() (stop func()) { return func() {} }
+
+// While a start is waited for, the API tells where the node stands, and refuses
+// everything else.
+func TestWaitingNodesTell(t *testing.T) {
+	dir := t.TempDir()
+	config := lifeConfig(dir)
+	f := serverFlags{apiAddr: freeAddresses(t, 1)[0], evaluators: evaluator.Lookup}
+	config.Peers[0].API = "http://" + f.apiAddr
+	policy := shortPolicy()
+	policy.StartBackoff, policy.MaxBackoff = time.Hour, time.Hour
+	l, err := beginLife(&config, policy, nil)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- l.start(ctx, func() error { return syscall.ENOSPC }, func() func() { return f.tell(config) })
+	}()
+	c, err := client.New([]string{"http://" + f.apiAddr}, client.Options{Timeout: time.Second})
+	require.NoError(t, err)
+	defer c.Close()
+	var state api.NodeState
+	require.Eventually(t, func() bool {
+		state, err = c.NodeState(t.Context())
+		return err == nil
+	}, 10*time.Second, time.Millisecond)
+	require.Equal(t, []any{"Backoff", 1, false}, []any{state.State, state.Attempt, state.Healthy})
+	require.Greater(t, state.RetryInMillis, time.Minute.Milliseconds())
+	require.Contains(t, state.Cause, "no space left")
+	status, err := c.Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "unreachable", status.Nodes[0].Role)
+	health, err := c.Health(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "not_ready", health.Status)
+	for _, ask := range []func() error{
+		func() error { _, err := c.Define(t.Context(), event.Define{}); return err },
+		func() error { _, err := c.Agents(t.Context(), api.AgentQuery{}); return err },
+		func() error {
+			_, err := c.OrderNode(t.Context(), client.Pause, api.NodeOrder{}, client.Node("n1"))
+			return err
+		},
+	} {
+		var said *api.Error
+		require.ErrorAs(t, ask(), &said)
+		require.True(t, said.Definite)
+	}
+	journal, err := c.NodeJournal(t.Context(), 0, 10)
+	require.NoError(t, err)
+	require.NotEmpty(t, journal.Entries)
+	stop()
+	require.NoError(t, <-ended)
+	require.NoError(t, l.end(nil))
 }
 
 // course is the states that a node has gone through, as its journal has them.
@@ -71,7 +131,7 @@ func TestStartsAgain(t *testing.T) {
 					return c.failures[opened-1]
 				}
 				return nil
-			})
+			}, untold)
 			if err == nil {
 				l.ask(nodestate.Shutdown, nodestate.Cause{By: "test"})
 			}
@@ -93,7 +153,7 @@ func TestStopWhileAStartWaits(t *testing.T) {
 	require.NoError(t, l.start(ctx, func() error {
 		stop()
 		return syscall.EADDRINUSE
-	}))
+	}, untold))
 	require.NoError(t, l.end(nil))
 	require.Equal(t, []nodestate.State{"Created", "Starting", "Backoff", "Terminating", "Terminated"}, course(t, dir))
 }

@@ -15,6 +15,7 @@ import (
 var (
 	_ Node = (*cluster.Node)(nil)
 	_ Node = (*cluster.Held)(nil)
+	_ Node = (*cluster.Waiting)(nil)
 )
 
 // The API's status is the node's, name by name: a field that is added there is
