@@ -104,46 +104,50 @@ func TestOneProcessHasTheDirectory(t *testing.T) {
 	require.NoError(t, j.Close())
 }
 
-// The files are bounded, and what a start needs is never in what went.
+// The files are bounded, and what a start needs is never in what went, however
+// fast they filled.
 func TestRotation(t *testing.T) {
-	dir := t.TempDir()
+	dir, copied := t.TempDir(), t.TempDir()
 	j, r, _ := begin(t, dir)
-	take(t, r, nodestate.Start, nodestate.InitOK, nodestate.Pause)
-	long := strings.Repeat("x", 500)
-	for len(content(t, dir, journalFile)) == 0 || !exists(dir, olderFile) || j.stored < 9_000 {
-		for range 100 {
-			require.NotNil(t, r.Transition(nodestate.Retry, nodestate.Cause{Text: long}))
-		}
-		require.NoError(t, j.Sync(t.Context()))
+	take(t, r, nodestate.Start, nodestate.InitOK)
+	require.NoError(t, j.Sync(t.Context()))
+	for range nodestate.DefaultPolicy.DegradedAfter {
+		r.Failed("backups", "disk full")
 	}
+	require.Equal(t, nodestate.Degraded, r.State())
+	cause := nodestate.Cause{Text: strings.Repeat("x", 500)}
+	for range 5 * maxBytes / 700 {
+		require.NotNil(t, r.Transition(nodestate.Retry, cause))
+		if r.Snapshot().Seq%100 == 0 {
+			require.NoError(t, j.Sync(t.Context()))
+		}
+	}
+	require.NoError(t, j.Sync(t.Context()))
+	require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
+	last := r.Snapshot().Seq
 	require.NoError(t, j.Close())
-	total := len(content(t, dir, journalFile)) + len(content(t, dir, olderFile))
+
+	total := len(content(t, copied, journalFile)) + len(content(t, copied, olderFile))
 	require.LessOrEqual(t, total, 2*maxBytes)
 	require.Greater(t, total, maxBytes)
-
-	found, err := Read(dir)
+	found, err := Read(copied)
 	require.NoError(t, err)
 	require.Empty(t, found.Damage)
 	first := found.Entries[0].Seq
-	require.Greater(t, first, uint64(10))
+	require.Greater(t, first, uint64(1000))
 	for i, e := range found.Entries {
 		require.Equal(t, first+uint64(i), e.Seq)
 	}
-	last := found.Entries[len(found.Entries)-1].Seq
+	require.Equal(t, last, found.Entries[len(found.Entries)-1].Seq)
 
-	j, past := open(t, dir)
-	require.Equal(t, last, past.Before.Seq)
-	require.Equal(t, "because of pause", past.Before.Suspension.Reason)
+	j, past := open(t, copied)
+	require.Equal(t, []any{last, nodestate.Degraded}, []any{past.Before.Seq, past.Before.State})
+	require.Nil(t, past.Before.Suspension)
 	tail, err := j.Tail(last-5, 3)
 	require.NoError(t, err)
 	require.Len(t, tail.Entries, 3)
 	require.Equal(t, last, tail.Entries[2].Seq)
 	require.NoError(t, j.Close())
-}
-
-func exists(dir, name string) bool {
-	_, err := os.Stat(filepath.Join(dir, name))
-	return err == nil
 }
 
 // A last line that is torn anywhere is cut off, on record; everything before it
