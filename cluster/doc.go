@@ -11,6 +11,9 @@
 // first. Everything else may be called from any goroutine in between. A node
 // that Open refuses because one event ended its process over and over is held in
 // safe mode instead (Hold): to the API it looks the same and refuses everything.
+// Where a node stands in its lifecycle is in its configuration's Registry (package
+// nodestate), which cmd/omni makes before and keeps after; Order changes it in an
+// operator's name.
 //
 // # What it never does
 //
