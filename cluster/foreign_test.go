@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/fsm"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/fsm/snapshot"
@@ -29,6 +30,7 @@ func TestNoCommandBeforeTheClusterIsItself(t *testing.T) {
 	n := &Node{config: Config{ClusterID: "second", NodeID: "n1"}, fsm: fsm.New(fsm.Options{
 		ClusterID: "second", KernelID: "default", Log: log, Evaluators: evaluator.Lookup, Logger: hclog.NewNullLogger(),
 	})}
+	n.state = nodestate.New(nodestate.Options{Policy: nodestate.DefaultPolicy})
 	n.stamps.wall = time.Now
 	require.NoError(t, n.fsm.Restore(io.NopCloser(&file)))
 	n.stamps.begin(s.Clock)

@@ -211,8 +211,8 @@ type standing struct {
 
 // open opens the ports and the node behind them: its Raft transport, its tools,
 // its evaluators. When it fails nothing is left open.
-func (f serverFlags) open(c cluster.Config, secured *tls.Config) (s *standing, err error) {
-	s = &standing{logger: c.Logger, apiDone: make(chan struct{}), lost: make(chan error, 1)}
+func (f serverFlags) open(c cluster.Config, secured *tls.Config) (_ *standing, err error) {
+	s := &standing{logger: c.Logger, apiDone: make(chan struct{}), lost: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			s.close()

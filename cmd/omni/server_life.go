@@ -162,7 +162,8 @@ func (l *life) end(failed error) error {
 	switch {
 	case failed == nil:
 		within = keptWithin
-		l.ask(nodestate.Done, nodestate.Cause{By: "node"})
+		told := l.state.Snapshot() // to stop
+		l.ask(nodestate.Done, nodestate.Cause{By: told.By, Text: told.Cause})
 	case l.state.State() != nodestate.Crashed:
 		l.ask(nodestate.Fatal, nodestate.Cause{By: "node", Text: failed.Error()})
 	}
