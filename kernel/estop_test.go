@@ -136,8 +136,8 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 		event.SharedDelete: {{"", func(*kerneltest.Sim, string, string, string, string) any {
 			return event.DeleteShared{Namespace: "n", Key: "k"}
 		}, false}},
-		event.LogArchive:    {{"", func(*kerneltest.Sim, string, string, string, string) any { return event.ArchiveLog{Before: 1 << 40} }, true}},
-		event.AgentFork:     {{"", func(_ *kerneltest.Sim, w, _, _, _ string) any { return event.Fork{Define: service, Source: w} }, false}},
+		event.LogArchive: {{"", func(*kerneltest.Sim, string, string, string, string) any { return event.ArchiveLog{Before: 1 << 40} }, true}},
+		event.AgentFork:  {{"", func(_ *kerneltest.Sim, w, _, _, _ string) any { return event.Fork{Define: service, Source: w} }, false}},
 		event.BudgetSet: {{"", func(_ *kerneltest.Sim, w, _, _, _ string) any { // it may let calls in that wait
 			return event.SetBudget{Agent: w, Tokens: new(uint64)}
 		}, false}},

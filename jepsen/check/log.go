@@ -32,7 +32,7 @@ var commandEvents = map[string]bool{
 	"AGENT_DEFINE": true, "AGENT_START": true, "AGENT_TRIGGER": true, "AGENT_KILL": true, "AGENT_SUBMIT": true,
 	"AGENT_SEND": true, "AGENT_RECLASSIFY": true, "TOKEN_REVOKE": true, "GRANT_REVOKE": true, "ESCALATION_DECIDE": true,
 	"SHARED_PUT": true, "SHARED_DELETE": true, "LOG_ARCHIVE": true, "AGENT_FORK": true,
-	"KERNEL_SUSPEND": true, "KERNEL_RESUME": true,
+	"BUDGET_SET": true, "KERNEL_SUSPEND": true, "KERNEL_RESUME": true,
 }
 
 // commandLog is all commands of a log, in its order.

@@ -25,6 +25,8 @@ func workload(name string) (traffic.Workload, error) {
 		return new(traffic.Repeat), nil
 	case "tool":
 		return new(traffic.Errands), nil
+	case "budget":
+		return new(traffic.Budgets), nil
 	case "revocation":
 		return new(traffic.Revocation), nil
 	}
@@ -36,7 +38,7 @@ func workload(name string) (traffic.Workload, error) {
 func CheckersOf(s *scenarios.Scenario) []check.Checker {
 	checkers := []check.Checker{check.Harness{Wants: wants(s)}, check.Replicas{}, check.Effects{}}
 	for _, c := range []check.Checker{
-		check.Register{}, check.Reads{}, check.Stream{}, check.Lifecycle{}, check.Append{}, check.Repeat{}, check.Errands{}, check.Revocation{},
+		check.Register{}, check.Reads{}, check.Stream{}, check.Lifecycle{}, check.Append{}, check.Repeat{}, check.Errands{}, check.Revocation{}, check.Budgets{},
 	} {
 		if s.Workloads[c.Name()] > 0 {
 			checkers = append(checkers, c)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -94,6 +95,7 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request) {
 		pause(r.Context(), wait)
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Omni-Usage", "tokens="+strconv.FormatUint(model.UsageOf(hit.Key), 10))
 	_ = json.NewEncoder(w).Encode(model.ServiceAnswer{N: hit.N, Name: hit.Name, Key: hit.Key}) // who does not listen is not told
 }
 

@@ -53,7 +53,7 @@ func serve(t *testing.T, c *traffictest.Cluster) *traffic.Service {
 
 // All that has to do with agents, on one cluster at once, while answers are lost,
 // the service is unreliable, and the leader is killed with what only it knows: every checker has seen enough,
-// and finds nothing. LC-1, LC-10, ME-5, TO-2, TO-4, TO-5, CL-2, CL-3, CL-10.
+// and finds nothing. LC-1, LC-10, ME-5, TO-2, TO-4, TO-5, RU-5, CL-2, CL-3, CL-10.
 func TestTogether(t *testing.T) {
 	c := traffictest.Start(t, 3)
 	s := serve(t, c)
@@ -64,6 +64,7 @@ func TestTogether(t *testing.T) {
 		traffic.Load{Workload: new(traffic.Repeat), Workers: 3},
 		traffic.Load{Workload: new(traffic.Errands), Workers: 2},
 		traffic.Load{Workload: new(traffic.Revocation), Workers: 1},
+		traffic.Load{Workload: new(traffic.Budgets), Workers: 1},
 	)
 	for _, least := range []struct {
 		checker check.Checker
@@ -79,6 +80,8 @@ func TestTogether(t *testing.T) {
 		{check.Errands{}, "outcome unknown", 1},
 		{check.Revocation{}, "dispatches", 50},
 		{check.Revocation{}, "denied for it", 1},
+		{check.Budgets{}, "reported", 20},
+		{check.Budgets{}, "waited", 1},
 	} {
 		v := least.checker.Check(t.Context(), e)
 		valid(t, v)
