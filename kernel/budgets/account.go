@@ -75,7 +75,7 @@ func (a *Account) Room(cost, beside Amounts) (Room, Kind) {
 		switch {
 		case plus(k.of(a.Settled), wanted) > limit:
 			return Lacking, k
-		case room == Fits && plus(plus(k.of(a.Settled), k.of(a.Reserved.Plus(beside))), wanted) > limit:
+		case room == Fits && plus(plus(k.of(a.Settled), k.of(a.taken(beside))), wanted) > limit:
 			room, scarce = Crowded, k
 		}
 	}
