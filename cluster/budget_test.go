@@ -25,7 +25,7 @@ func TestSiblingsShareABudgetAcrossAFailover(t *testing.T) {
 	const siblings, declared, used, limit = 60, 10, 7, 250
 	var answered atomic.Int64
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(20 * time.Millisecond) // a language model takes longer
+		time.Sleep(300 * time.Millisecond) // as a language model does
 		answered.Add(1)
 		w.Header().Set(httprequest.UsageHeader, "tokens=7, usd-micros=70")
 	}))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
@@ -246,4 +247,10 @@ func (s *Store) compactedError(start uint64) error {
 		}
 	}
 	return &CorruptError{Position: start, Err: errNoBlock}
+}
+
+func (s *Store) isBad(start uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.bad, start)
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/omnikernel/omnikernel/kernel/logging"
 )
 
 // Have tells the position up to which the missing piece is here, on disk and
@@ -34,8 +36,10 @@ var errEarly = errors.New("a stub in a segment that is not archived")
 
 // Accept adds a chunk of the missing piece, which begins at the position at; that
 // must be where what was here ends. What goes beyond the piece is ignored. A chunk
-// that cannot be part of the log is a *CorruptError, and the download begins anew:
-// which of the peers that gave its parts was wrong is not known.
+// that cannot be part of the log is a *CorruptError. Where a block is damaged, what
+// came before it stays, and the block is to come from another peer; where a block is
+// sound and another log's the download begins anew: which of the peers that gave its
+// parts was wrong is not known.
 func (s *Store) Accept(p Piece, at uint64, chunk []byte) error {
 	s.repair.Lock()
 	defer s.repair.Unlock()
@@ -52,12 +56,42 @@ func (s *Store) Accept(p Piece, at uint64, chunk []byte) error {
 	case errors.Is(err, errEarly):
 		s.dropPartial()
 		return ErrArchivedThere
+	case garbled(err):
+		refusal := &CorruptError{Position: part.verifier.Point().Position, Path: part.path, Offset: int64(part.fed.offset), Err: err}
+		return errors.Join(refusal, s.keepSound(part, offset, chunk))
 	case err != nil:
 		return s.refuse(part, part.verifier.Point().Position, part.fed.offset, err)
 	}
 	if err := part.write(offset, chunk[:taken]); err != nil {
 		// What has reached the disk is not known, and it may look written.
 		return errors.Join(err, s.discardPartial())
+	}
+	return nil
+}
+
+// garbled tells of a block that does not read as one: its bytes are damaged, which
+// says nothing of those before it.
+func garbled(err error) bool {
+	var mismatch *logging.Mismatch
+	if errors.As(err, &mismatch) {
+		return mismatch.Aspect == logging.AspectBlock
+	}
+	var malformed *logging.DecodeError
+	return errors.As(err, &malformed)
+}
+
+// keepSound keeps the download up to the damaged block, of which the beginning may
+// have been written before.
+func (s *Store) keepSound(part *partial, offset uint64, chunk []byte) error {
+	part.rest = part.rest[:0]
+	part.verifier = logging.NewVerifier(part.verifier.Point()) // one that found something takes no more
+	if part.fed.offset > offset {
+		if err := part.write(offset, chunk[:part.fed.offset-offset]); err != nil {
+			return errors.Join(err, s.discardPartial())
+		}
+	}
+	if err := part.file.Truncate(int64(part.fed.offset)); err != nil {
+		return errors.Join(fmt.Errorf("truncate %s: %w", part.path, err), s.discardPartial())
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // Serve gives what the log holds from a position on, for a peer that lacks it: as
@@ -12,11 +11,12 @@ import (
 // bytes it gave, and the position that comes next: where a segment is compacted,
 // those are not the same, since stubs stand for longer blocks. The position is one
 // where a block begins, or one that Serve gave as the next. What is read is not
-// verified here: who fetches it does that. dst has room for a stub at least, 56
+// verified here: who fetches it does that, and takes what is sound even out of a
+// segment that is known to be damaged: where it is, another peer's may not be. dst has room for a stub at least, 56
 // bytes.
 //
-// Below the history that is here it answers *HistoryBehindError, in a segment known
-// to be damaged *CorruptError, within a block that has been archived meanwhile
+// Below the history that is here it answers *HistoryBehindError, without the
+// segment's file *CorruptError, within a block that has been archived meanwhile
 // *CompactedError, and at or beyond the end *AheadError.
 func (s *Store) Serve(position uint64, dst []byte) (n int, next uint64, err error) {
 	where, err := s.locate(position)
@@ -27,9 +27,6 @@ func (s *Store) Serve(position uint64, dst []byte) (n int, next uint64, err erro
 		defer s.unpin(where.chunk)
 		n = copy(dst, where.data)
 		return n, position + uint64(n), nil
-	}
-	if s.isBad(where.start) {
-		return 0, position, s.dir.corrupt(where.start, position, errMarked)
 	}
 	n, next, err = s.serve(position, &where, dst)
 	if isCorrupt(err) {
@@ -61,13 +58,4 @@ func (s *Store) serve(position uint64, where *span, dst []byte) (n int, next uin
 		return 0, position, s.dir.corrupt(where.start, position, io.ErrUnexpectedEOF)
 	}
 	return n, position + uint64(n), nil
-}
-
-// errMarked: the segment was found damaged before.
-var errMarked = errors.New("the segment is known to be damaged")
-
-func (s *Store) isBad(start uint64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Contains(s.bad, start)
 }
