@@ -84,7 +84,7 @@ func (p *processes) requireReplays(i int, old *early) {
 
 	for other := range p.nodes {
 		if other != i {
-			p.kill(other)
+			p.stop(other) // in good order: what a kill takes of a log is derived again, not kept (LO-2)
 		}
 	}
 	for what, path := range map[string]string{"--all": "/log/export", old.id: "/agents/" + old.id + "/export"} {
