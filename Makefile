@@ -17,7 +17,7 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-race test-long test-386 test-root sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted bench bench-check fuzz lint fmt clean
+.PHONY: help build run test test-race test-long test-386 test-root test-postgres sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted bench bench-check fuzz lint fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,11 @@ test-root: ## tests of what the fault tests stand on: networks and disks that fa
 	jepsen/install
 	$(GO) vet -tags root ./jepsen/lab/...
 	$(GO) test -tags root -p 1 ./jepsen/lab/...
+
+test-postgres: ## the export to PostgreSQL, with a real server that the tests start
+	cmd/omni/export/install
+	$(GO) vet -tags postgres ./cmd/omni/export
+	$(GO) test -tags postgres -count 1 ./cmd/omni/export
 
 jepsen-smoke: ## quick fault tests of real processes, under 6 minutes
 	$(JEPSEN)

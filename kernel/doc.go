@@ -17,7 +17,8 @@
 //     result back in as a ToolResult event. After gaining leadership look at
 //     the whole outbox instead.
 //  5. When the state's next deadline passes, or it is Behind, and nothing else
-//     is committed, propose a Pulse: the kernel has no clock of its own.
+//     is committed, propose a Pulse: the kernel has no clock of its own. While it
+//     is suspended (State.Estop) deadlines wait, and 4 does too: no call begins.
 //  6. Persist Sections of a published state as a snapshot, and start from one
 //     with Restore.
 //

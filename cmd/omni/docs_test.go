@@ -20,6 +20,7 @@ import (
 	"github.com/omnikernel/omnikernel/cmd/omni/demo"
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
 	"github.com/omnikernel/omnikernel/cmd/omni/drill"
+	"github.com/omnikernel/omnikernel/cmd/omni/export"
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/fsm/backup"
@@ -124,6 +125,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A verified agent":        show.VerifiedAgent{},
 		"A replay":                show.Replayed{},
 		"A backup":                madeBackup{},
+		"An export's lag":         export.Lag{},
 		"What is in a backup":     backup.Report{},
 		"A restore":               restore.Report{},
 		"An audit of a log":       show.Audited{},

@@ -73,7 +73,7 @@ func TestTranscriptsWithFaults(t *testing.T) {
 			"HELLO": examplePath(t, "hello/agent.yaml"), "STORE": string(store),
 		})
 	}
-	for _, name := range []string{"demo", "drill-pause", "drill-transfer"} {
+	for _, name := range []string{"demo", "drill-pause", "drill-transfer", "estop"} {
 		t.Run(name, func(t *testing.T) { faults(t, name, testStore()) })
 	}
 	// Processes that end and come back read what they wrote.

@@ -407,3 +407,30 @@ func TestRevokingAtANodeThatIsBehind(t *testing.T) {
 	_, err = behind.RevokeToken(ctx, event.RevokeToken{Agent: done.AgentID}, client.NoSession())
 	require.NoError(t, err)
 }
+
+// NO-2, NO-4: an operator stops everything and lets it go on; a start meanwhile is
+// refused for certain, and is not sent again by itself.
+func TestEmergencyStop(t *testing.T) {
+	_, c := one(t)
+	ctx := within(t, 20*time.Second)
+	stopped, err := c.SuspendKernel(ctx, event.SuspendKernel{Reason: "smoke"})
+	require.NoError(t, err)
+	status, err := c.Status(ctx)
+	require.NoError(t, err)
+	require.NotNil(t, status.Stopped)
+	assert.Equal(t, "smoke", status.Stopped.Reason)
+	assert.Equal(t, stopped.BusSeq+1, status.Stopped.BusSeq, "the record after the event")
+	_, err = c.Start(ctx, event.Start{Define: event.Define{Program: literal(t)}})
+	said := says(t, err, "KERNEL_SUSPENDED", "")
+	assert.True(t, said.Definite)
+	assert.Equal(t, stopped.Index+1, said.Index, "it was asked once")
+	_, err = c.SuspendKernel(ctx, event.SuspendKernel{})
+	says(t, err, "INVALID_ARGUMENT", "reason")
+	_, err = c.ResumeKernel(ctx, event.ResumeKernel{Reason: "a toaster"})
+	require.NoError(t, err)
+	status, err = c.Status(ctx)
+	require.NoError(t, err)
+	require.Nil(t, status.Stopped)
+	_, err = c.Start(ctx, event.Start{Define: event.Define{Program: literal(t)}})
+	require.NoError(t, err)
+}
