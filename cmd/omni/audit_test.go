@@ -102,7 +102,7 @@ func forgeAllow(t *testing.T, s *kerneltest.Sim) (requested uint64) {
 	rewrite(t, s, func(r *logging.Record) {
 		switch kind := bus.Kind(r.Kind); {
 		case kind == bus.Allow && !done:
-			done, r.Header, r.Body = true, logging.Header{Kind: uint16(bus.StaleResult), Cause: r.Cause}, []byte{0, 0}
+			done, r.Header, r.Body = true, logging.Header{Kind: uint16(bus.StaleResult), Cause: r.Cause}, []byte{0, 0, 0}
 		case kind == bus.CallRequested && requested == 0:
 			requested = r.Seq
 		}

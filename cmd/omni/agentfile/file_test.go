@@ -126,7 +126,7 @@ func TestRefusesWithPlaceFieldAndRule(t *testing.T) {
 
 func TestHintsSayWhatToWrite(t *testing.T) {
 	for src, want := range map[string]string{
-		"environment: {}\n":     "did you mean env? known here: env, evaluator, grants, id, labels, max_depth, mode, name, program, teardown, ttl_ms",
+		"environment: {}\n":     "did you mean env? known here: budget, env, evaluator, grants, id, labels, max_depth, mode, name, program, teardown, ttl_ms",
 		"input: {a: 1}\n":       "give it on the command line: --input JSON",
 		"env: {PORT: 8080}\n":   `put it in quotes: "8080"`,
 		"program: {1: a}\n":     `put it in quotes: "1"`,
