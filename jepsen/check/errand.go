@@ -99,7 +99,9 @@ func readCalls(t *tally, log []api.Record) (*callLog, map[string]*resting, error
 		switch r.Kind {
 		case "EVENT":
 			var c command
-			if c, err = readCommand(r); c.Event == "LEADER_STARTED" {
+			// A leader that has applied nothing yet, after all nodes started anew, proposes
+			// the configuration first; that it is refused does not matter.
+			if c, err = readCommand(r); c.Event == "LEADER_STARTED" || c.Event == "KERNEL_BOOTED" {
 				leaders++
 			}
 		case "CALL_REQUESTED", "CALL_DISPATCHED", "ACTION_EXECUTED", "ACTION_FAILED", "RESULT_DELIVERED":
