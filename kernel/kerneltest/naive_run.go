@@ -142,8 +142,12 @@ func (n *Naive) exit(a *agent, result evaluator.Result) {
 		t.again = r.call
 		t.waits = []*call{{no: r.call, tool: "agent.delegate"}}
 		a.move(lifecycle.Waiting, lifecycle.Yield, "")
+		before := len(n.queue)
 		n.considered(a, d)
-		n.takeUp(a, r)
+		woken := n.queue[before:]
+		n.queue = n.queue[:before:before]
+		n.takeUp(a, r) // whose place, if it has more to decide, comes before those of whom its decision woke
+		n.queue = append(n.queue, woken...)
 		return
 	}
 	t.again, t.waits = t.calls+1, nil
