@@ -202,6 +202,8 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return about(flows.Fork(v, decoded[event.Fork](k, e), &k.out))
 	case event.BudgetSet:
 		return about(flows.SetBudget(v, decoded[event.SetBudget](k, e), &k.out))
+	case event.RunPlan, event.RunStart, event.RunPause, event.RunResume, event.RunKill:
+		return about(k.runCommand(e))
 	case event.SharedPut:
 		return flows.PutShared(v, decoded[event.PutShared](k, e), &k.out)
 	case event.SharedDelete:
@@ -212,6 +214,22 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return flows.Done{}, flows.ResumeKernel(v, decoded[event.ResumeKernel](k, e), e.Principal, &k.out)
 	}
 	panic(k.unknown(e, "no flow takes it"))
+}
+
+// runCommand hands a command about a run to its flow (RU-1, RU-2).
+func (k *Kernel) runCommand(e *event.Event) (flows.Target, *flows.Refusal) {
+	v := k.view()
+	switch e.Kind {
+	case event.RunPlan:
+		return flows.PlanRun(v, decoded[event.PlanRun](k, e), &k.out)
+	case event.RunStart:
+		return flows.StartRun(v, decoded[event.StartRun](k, e), &k.out)
+	case event.RunPause:
+		return flows.PauseRun(v, decoded[event.PauseRun](k, e), &k.out)
+	case event.RunResume:
+		return flows.ResumeRun(v, decoded[event.ResumeRun](k, e), &k.out)
+	}
+	return flows.KillRun(v, decoded[event.KillRun](k, e), &k.out)
 }
 
 // about is what a command came to that concerns one agent and no more.

@@ -141,6 +141,13 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 		event.BudgetSet: {{"", func(_ *kerneltest.Sim, w, _, _, _ string) any { // it may let calls in that wait
 			return event.SetBudget{Agent: w, Tokens: new(uint64)}
 		}, false}},
+		event.RunPlan: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
+			return event.PlanRun{Tasks: []event.RunTask{step(s, "a", callEcho)}}
+		}, false}},
+		event.RunStart:      {{"", func(s *kerneltest.Sim, _, _, _, _ string) any { return event.StartRun{Run: firstRun(s)} }, false}},
+		event.RunResume:     {{"", func(s *kerneltest.Sim, _, _, _, _ string) any { return event.ResumeRun{Run: firstRun(s)} }, false}},
+		event.RunPause:      {{"", func(s *kerneltest.Sim, _, _, _, _ string) any { return event.PauseRun{Run: firstRun(s)} }, true}},
+		event.RunKill:       {{"", func(s *kerneltest.Sim, _, _, _, _ string) any { return event.KillRun{Run: firstRun(s)} }, true}},
 		event.KernelSuspend: {{"", func(*kerneltest.Sim, string, string, string, string) any { return event.SuspendKernel{Reason: "again"} }, false}},
 		event.KernelResume:  {{"", func(*kerneltest.Sim, string, string, string, string) any { return event.ResumeKernel{} }, true}},
 	}
@@ -152,6 +159,7 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 		for _, test := range tests[kind] {
 			s := kerneltest.New(t, 1, func(c *config.Config) { c.SegmentBytes = 4096 })
 			s.Must(event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: value.AppendString(nil, strings.Repeat("x", 4000))})
+			planned(s, step(s, "a", callEcho))
 			s.Must(event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: value.Null})
 			waiting := s.Start(service, nil)
 			asking := s.Start(event.Define{Grants: ask, Program: kerneltest.JSON(t, callEcho)}, nil)

@@ -8,6 +8,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/state"
 )
 
@@ -37,6 +38,9 @@ func Fold(s *state.State, raw []byte) error {
 		}
 		if e, ok := body.(*lifecycle.Event); ok && s.StateOf(r.Agent) != e.From { // SM-INV-05
 			return fmt.Errorf("%w: the transition of record %d does not start where the agent is", ErrFold, r.Seq)
+		}
+		if e, ok := body.(*runs.Event); ok && (s.Runs.Get(r.Agent) == nil || s.Runs.Get(r.Agent).State != e.From) { // RU-1
+			return fmt.Errorf("%w: the transition of record %d does not start where the run is", ErrFold, r.Seq)
 		}
 		if apply := routes[kind].apply; apply != nil {
 			apply(s, bus.At{Seq: r.Seq, Index: block.Index, Now: block.ClockMillis},

@@ -48,6 +48,16 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.ResumeKernel](e.Body)
 	case event.BudgetSet:
 		ok = event.ReadableBody[event.SetBudget](e.Body)
+	case event.RunPlan:
+		ok = event.ReadableBody[event.PlanRun](e.Body)
+	case event.RunStart:
+		ok = event.ReadableBody[event.StartRun](e.Body)
+	case event.RunPause:
+		ok = event.ReadableBody[event.PauseRun](e.Body)
+	case event.RunResume:
+		ok = event.ReadableBody[event.ResumeRun](e.Body)
+	case event.RunKill:
+		ok = event.ReadableBody[event.KillRun](e.Body)
 	case event.SharedPut:
 		ok = event.ReadableBody[event.PutShared](e.Body)
 	case event.SharedDelete:

@@ -18,6 +18,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/recovery"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
@@ -97,7 +98,7 @@ var routes = [bus.Last + 1]route{
 			s.Agents.Edit(parent).Delegation.ApplyChildOver()
 		}
 	}, react: []reaction{
-		flows.Suspend, flows.Faulted, flows.Teardown, flows.Release, flows.ChildOver, flows.Waits, flows.Work, flows.Schedule,
+		flows.Suspend, flows.Faulted, flows.Teardown, flows.Release, flows.ChildOver, flows.Waits, flows.Work, flows.Schedule, flows.RunAgent,
 	}},
 	bus.FaultReclassified: {name: "FAULT_RECLASSIFIED", decode: body(lifecycle.DecodeReclassified), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		row := s.Agents.Edit(r.Agent)
@@ -145,12 +146,12 @@ var routes = [bus.Last + 1]route{
 		row := s.Agents.Edit(r.Agent)
 		s.Running.ApplyCompleted(&row.Execution, r.Tick, r.Body.(*execution.CompletedBody))
 		row.Memory.ApplyTickOver()
-	}, react: []reaction{flows.Finish, flows.Schedule}},
+	}, react: []reaction{flows.Finish, flows.Schedule, flows.RunTick}},
 	bus.TickPendingTool:       {name: "TICK_PENDING_TOOL", decode: body(execution.DecodePending), slice: whole, apply: takePending, react: []reaction{flows.Gate}},
 	bus.TickPendingDelegation: {name: "TICK_PENDING_DELEGATION", decode: body(execution.DecodePending), slice: whole, apply: takePending, react: []reaction{flows.Gate}},
 	bus.TickFailed: {name: "TICK_FAILED", decode: body(execution.DecodeFailed), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Running.ApplyFailed(&s.Agents.Edit(r.Agent).Execution, at, r.Tick, r.Body.(*execution.FailedBody))
-	}, react: []reaction{flows.Fault, flows.Finish, flows.Schedule}},
+	}, react: []reaction{flows.Fault, flows.Finish, flows.Schedule, flows.RunTick}},
 	bus.TickOverflow: {name: "TICK_OVERFLOW", decode: body(execution.DecodeOverflow)},
 	bus.ResultDelivered: {name: "RESULT_DELIVERED", decode: body(execution.DecodeDelivered), slice: whole, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Running.ApplyDelivered(&s.Agents.Edit(r.Agent).Execution, at, r.Body.(*execution.DeliveredBody))
@@ -272,6 +273,32 @@ var routes = [bus.Last + 1]route{
 	bus.ActionFailed:   {name: "ACTION_FAILED", decode: body(tools.DecodeAction), slice: whole, apply: resolveCall, react: []reaction{flows.Settle}},
 	bus.StaleResult:    {name: "STALE_RESULT", decode: body(tools.DecodeStale)},
 
+	bus.RunDefined: {name: "RUN_DEFINED", decode: body(runs.DecodeDefined), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Runs.ApplyDefined(r.Agent, at, r.Body.(*runs.DefinedBody))
+	}},
+	bus.RunPlanned: {name: "RUN_PLANNED", decode: body(runs.DecodePlanned), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Runs.ApplyPlanned(r.Agent, r.Body.(*runs.PlannedBody))
+	}},
+	bus.RunTransition: {name: "RUN_TRANSITION", decode: body(runs.DecodeEvent), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Runs.ApplyTransition(r.Agent, at, r.Body.(*runs.Event))
+	}, react: []reaction{flows.RunNext}},
+	bus.InvalidRunTransition: {name: "INVALID_RUN_TRANSITION", decode: body(runs.DecodeRejection)},
+	bus.RunTaskStarted: {name: "RUN_TASK_STARTED", decode: body(runs.DecodeTask), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Runs.ApplyTaskStarted(r.Agent, at, s.Agents.Get(r.Agent).Execution.LastTick+1, r.Body.(*runs.TaskBody))
+	}},
+	bus.RunTaskCompleted: {name: "RUN_TASK_COMPLETED", decode: body(runs.DecodeTask), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Runs.ApplyTaskCompleted(r.Agent, at, s.Agents.Get(r.Agent).Execution.Result.Value, r.Body.(*runs.TaskBody))
+	}, react: []reaction{flows.RunNext}},
+	bus.RunTaskFailed: {name: "RUN_TASK_FAILED", decode: body(runs.DecodeTaskFailed), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Runs.ApplyTaskFailed(r.Agent, at, r.Body.(*runs.TaskFailedBody))
+	}},
+	bus.RunPauseRequested: {name: "RUN_PAUSE_REQUESTED", decode: body(runs.DecodePause), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Runs.ApplyPause(r.Agent, r.Body.(*runs.PauseBody))
+	}},
+	bus.RunArchived: {name: "RUN_ARCHIVED", decode: body(execution.DecodeEmpty), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Runs.ApplyArchived(r.Agent)
+	}},
+
 	bus.TimerSet: {name: "TIMER_SET", decode: body(timers.DecodeSet), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Timers.ApplySet(&s.Agents.Edit(r.Agent).Timer, r.Body.(*timers.Set))
 	}},
@@ -304,10 +331,10 @@ var routes = [bus.Last + 1]route{
 	bus.BudgetOverrun: {name: "BUDGET_OVERRUN", decode: body(budgets.DecodeOverrun)},
 	bus.BudgetWarning: {name: "BUDGET_WARNING", decode: body(budgets.DecodeMark), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Budgets.ApplyWarned(r.Agent, r.Body.(*budgets.Mark))
-	}, react: []reaction{flows.Reset}},
+	}, react: []reaction{flows.Reset, flows.RunBudget}},
 	bus.BudgetExceeded: {name: "BUDGET_EXCEEDED", decode: body(budgets.DecodeMark), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Budgets.ApplyExceeded(r.Agent, r.Body.(*budgets.Mark))
-	}, react: []reaction{flows.Reset}},
+	}, react: []reaction{flows.Reset, flows.RunBudget}},
 	bus.BudgetClock: {name: "BUDGET_CLOCK", decode: body(budgets.DecodeClock), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Budgets.ApplyClock(r.Agent, at, r.Body.(*budgets.Clock))
 	}},

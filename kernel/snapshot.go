@@ -16,6 +16,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/sessions"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/timers"
@@ -67,6 +68,8 @@ const (
 	sectionReservation byte = 17
 	sectionWaiter      byte = 18 // calls that wait for room in a budget
 	sectionReady       byte = 19 // accounts whose first waiter is to be looked at
+
+	sectionRun byte = 20 // one per run, in order of their agents' numbers
 )
 
 // root holds what is not a row of some table.
@@ -150,6 +153,7 @@ func Sections(s *state.State, yield func(Section) bool) {
 	s.Budgets.AllReserved(func(r *budgets.Reservation) bool { return emit(sectionReservation, r) })
 	s.Budgets.AllWaiters(func(w *budgets.Waiter) bool { return emit(sectionWaiter, w) })
 	s.Budgets.AllReady(func(agent uint32) bool { return emit(sectionReady, agent) })
+	s.Runs.All(func(r *runs.Run) bool { return emit(sectionRun, r) })
 }
 
 // Digest is the SHA-256 of a state's sections, each with its kind and length:
@@ -264,6 +268,8 @@ func (r *Restorer) addMore(one Section) error {
 		return load(one.Body, func(w *budgets.Waiter) { r.s.Budgets.LoadWaiter(w) })
 	case sectionReady:
 		return load(one.Body, func(agent *uint32) { r.s.Budgets.LoadReady(*agent) })
+	case sectionRun:
+		return load(one.Body, func(run *runs.Run) { r.s.Runs.Load(run) })
 	}
 	return ErrSnapshotVersion
 }

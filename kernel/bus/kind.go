@@ -118,6 +118,19 @@ const (
 	BudgetClock    Kind = 170 // the agent's time at work goes on, or stops
 )
 
+// Runs. Their records are the root agent's.
+const (
+	RunDefined           Kind = 140 // a run: what for, and who plans it
+	RunPlanned           Kind = 141 // its tasks
+	RunTransition        Kind = 142 // one edge of the run's state machine (RU-1)
+	InvalidRunTransition Kind = 143 // … that was asked for and is none
+	RunTaskStarted       Kind = 144
+	RunTaskCompleted     Kind = 145
+	RunTaskFailed        Kind = 146
+	RunPauseRequested    Kind = 147 // a pause that takes effect when the running task has ended (RU-2)
+	RunArchived          Kind = 148 // its row shrank to a tombstone, with its agent's
+)
+
 // Last is the highest number a kind may have; the routing table is an array
 // of that length.
 const Last = 191

@@ -59,6 +59,10 @@ type Config struct {
 	MaxWaitMillis    int64  `cbor:"75,keyasint" json:"max_wait_ms"`
 
 	MaxPersistentBytes uint64 `cbor:"76,keyasint" json:"max_persistent_bytes"`
+
+	MaxRuns     uint32 `cbor:"80,keyasint" json:"max_runs"`
+	MaxTasks    uint32 `cbor:"81,keyasint" json:"max_tasks"`
+	MaxRunBytes uint32 `cbor:"82,keyasint" json:"max_run_bytes"`
 }
 
 // Version of the kernel's behaviour that a new cluster starts with (EV-9).
@@ -116,6 +120,10 @@ func Default() Config {
 		MaxWaitMillis:    30 * 24 * 3_600_000,
 
 		MaxPersistentBytes: 1 << 30,
+
+		MaxRuns:     100_000,
+		MaxTasks:    256,
+		MaxRunBytes: 256 << 10,
 	}
 }
 
@@ -179,6 +187,9 @@ func (c *Config) checkLimits() *failure.Refusal {
 		{"max_children", uint64(c.MaxChildren), 1000},
 		{"max_escalations", uint64(c.MaxEscalations), 1_000_000},
 		{"max_retries", uint64(c.MaxRetries), 100},
+		{"max_runs", uint64(c.MaxRuns), 10_000_000},
+		{"max_tasks", uint64(c.MaxTasks), 1024},
+		{"max_run_bytes", uint64(c.MaxRunBytes), 1 << 20},
 	} {
 		if limit.n == 0 || limit.n > limit.most {
 			return bad(limit.field, "must be from 1 to "+strconv.FormatUint(limit.most, 10))

@@ -24,8 +24,9 @@ func TestKinds(t *testing.T) {
 		15: "AGENT_SEND", 16: "AGENT_RECLASSIFY", 17: "TOKEN_REVOKE", 18: "GRANT_REVOKE", 19: "ESCALATION_DECIDE",
 		20: "TOOL_DISPATCHED", 21: "TOOL_RESULT",
 		30: "SHARED_PUT", 31: "SHARED_DELETE", 32: "LOG_ARCHIVE", 33: "AGENT_FORK", 34: "KERNEL_SUSPEND", 35: "KERNEL_RESUME", 36: "BUDGET_SET",
+		40: "RUN_PLAN", 41: "RUN_START", 42: "RUN_PAUSE", 43: "RUN_RESUME", 44: "RUN_KILL",
 	}
-	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true, 36: true}
+	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true, 36: true, 40: true, 41: true, 42: true, 43: true, 44: true}
 	for k := event.Kind(10); k < 20; k++ {
 		commands[k] = true
 	}
@@ -42,7 +43,7 @@ func TestKinds(t *testing.T) {
 
 func anyEvent(t *rapid.T) event.Event {
 	e := event.Event{
-		Kind:      rapid.SampledFrom([]event.Kind{1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 30, 31, 32, 33, 34, 35, 36}).Draw(t, "kind"),
+		Kind:      rapid.SampledFrom([]event.Kind{1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 30, 31, 32, 33, 34, 35, 36, 40, 41, 42, 43, 44}).Draw(t, "kind"),
 		Wall:      rapid.Int64().Draw(t, "wall"),
 		Principal: rapid.String().Draw(t, "principal"),
 		Proposal:  rapid.Uint64().Draw(t, "proposal"),

@@ -62,6 +62,10 @@ func decodeBody(e event.Event) {
 		event.DecodeBody[event.SuspendKernel](e.Body)
 	case event.KernelResume:
 		event.DecodeBody[event.ResumeKernel](e.Body)
+	case event.RunPlan:
+		event.DecodeBody[event.PlanRun](e.Body)
+	case event.RunPause:
+		event.DecodeBody[event.PauseRun](e.Body)
 	case event.ToolDispatched:
 		event.DecodeBody[event.Dispatched](e.Body)
 	case event.ToolResult:

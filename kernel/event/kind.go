@@ -36,6 +36,12 @@ const (
 	KernelSuspend Kind = 34 // the emergency stop of the whole cluster (NO-2)
 	KernelResume  Kind = 35 // … and its end
 	BudgetSet     Kind = 36 // an operator gives an agent's account other limits (RU-3)
+
+	RunPlan   Kind = 40 // a goal, a plan or who makes it, and the agent that carries it out (RU-1)
+	RunStart  Kind = 41
+	RunPause  Kind = 42
+	RunResume Kind = 43
+	RunKill   Kind = 44
 )
 
 var kindNames = map[Kind]string{
@@ -46,6 +52,7 @@ var kindNames = map[Kind]string{
 	GrantRevoke: "GRANT_REVOKE", EscalationDecide: "ESCALATION_DECIDE", SharedPut: "SHARED_PUT", SharedDelete: "SHARED_DELETE",
 	LogArchive: "LOG_ARCHIVE", AgentFork: "AGENT_FORK", BudgetSet: "BUDGET_SET",
 	KernelSuspend: "KERNEL_SUSPEND", KernelResume: "KERNEL_RESUME",
+	RunPlan: "RUN_PLAN", RunStart: "RUN_START", RunPause: "RUN_PAUSE", RunResume: "RUN_RESUME", RunKill: "RUN_KILL",
 	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT",
 }
 

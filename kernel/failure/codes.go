@@ -37,6 +37,7 @@ const (
 	TokenRevoked       Code = "TOKEN_REVOKED"
 	TokenExpired       Code = "TOKEN_EXPIRED"
 	BudgetExceeded     Code = "BUDGET_EXCEEDED"
+	InvalidPlan        Code = "INVALID_PLAN" // what a run's planner came to is no list of tasks
 )
 
 // Codes that refuse a command. All of them are definite: the command did not
@@ -46,6 +47,7 @@ const (
 	InvalidValue        Code = "INVALID_VALUE"
 	InvalidProgram      Code = "INVALID_PROGRAM"
 	InvalidTransition   Code = "INVALID_TRANSITION"
+	InvalidRun          Code = "INVALID_RUN_TRANSITION"
 	NotFound            Code = "NOT_FOUND"
 	AlreadyExists       Code = "ALREADY_EXISTS"
 	AlreadyBooted       Code = "ALREADY_BOOTED"
@@ -98,6 +100,7 @@ var classes = map[Code]Class{
 	TokenRevoked:       Permanent,
 	TokenExpired:       Permanent,
 	BudgetExceeded:     Permanent,
+	InvalidPlan:        Permanent,
 }
 
 // ClassOf returns the class of a code; Permanent for one that the table does

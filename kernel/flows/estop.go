@@ -25,6 +25,8 @@ var duringStops = [...]duringStop{
 	event.TokenRevoke:      takenThen,
 	event.GrantRevoke:      takenThen,
 	event.LogArchive:       takenThen,
+	event.RunPause:         takenThen,
+	event.RunKill:          takenThen,
 	event.KernelSuspend:    takenThen, // and refused by its own rule
 	event.KernelResume:     takenThen,
 	event.AgentTrigger:     dependsThen, // suspend, expire and abandon end or halt; spawn, activate, resume and recover begin

@@ -106,13 +106,19 @@ func (v View) recoverFault(t Target, caller lifecycle.Caller, why cause, out *bu
 		return
 	}
 	if tick != nil {
-		if open, again := v.Delegation.Get(t.No, tick.Seq, tick.First); again {
-			v.cancel(t, open, failure.Killed, out) // the tick asks for children anew
-		}
-		out.Add(bus.Record{Kind: bus.TickRestored, Agent: t.No, Tick: tick.Seq, Body: execution.Empty{}})
-		v.restoreMemory(t, tick, out)
+		v.putBack(t, tick, out)
 	}
 	out.Add(transition(t, lifecycle.Recovering, lifecycle.RecoverySuccess, lifecycle.Kernel, why))
+}
+
+// putBack puts a tick back to its recovery checkpoint, from which it asks for
+// everything anew, and persistent memory with it.
+func (v View) putBack(t Target, tick *execution.Tick, out *bus.Batch) {
+	if open, again := v.Delegation.Get(t.No, tick.Seq, tick.First); again {
+		v.cancel(t, open, failure.Killed, out) // the tick asks for children anew
+	}
+	out.Add(bus.Record{Kind: bus.TickRestored, Agent: t.No, Tick: tick.Seq, Body: execution.Empty{}})
+	v.restoreMemory(t, tick, out)
 }
 
 // restorable reports whether the evaluator takes the checkpoint back.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/omnikernel/omnikernel/kernel/identity"
+	"github.com/omnikernel/omnikernel/kernel/state"
 )
 
 // ParseID reads a UUID in its canonical 36-character form, lower case.
@@ -59,6 +60,33 @@ func derived(parent [16]byte, ordinals ...uint64) identity.ID {
 	id[6] = id[6]&0x0f | 5<<4
 	id[8] = id[8]&0x3f | 0x80
 	return id
+}
+
+// seedOf is what an agent's randomness starts from, and who it is to it: the
+// cluster's seed and the agent's id. In a run that has a seed of its own it is
+// that seed and the agent's place in the run's tree, so that runs which do the same
+// draw the same (EV-10).
+func (v View) seedOf(t Target) (seed [16]byte, who identity.ID) {
+	if v.Runs.Len() > 0 {
+		root := t.No
+		for row := t.Row; row.Delegation.Parent != 0; row = v.Agents.Get(root) {
+			root = row.Delegation.Parent
+		}
+		if run := v.Runs.Get(root); run != nil && run.Seed != "" {
+			sum := sha256.Sum256([]byte(run.Seed))
+			return [16]byte(sum[:]), v.placeInTree(t.Row)
+		}
+	}
+	return v.Config.Seed, t.Row.Identity.ID
+}
+
+// placeInTree names an agent by the requests that led to it: zero for a root.
+func (v View) placeInTree(row *state.Row) identity.ID {
+	d := &row.Delegation
+	if d.Parent == 0 {
+		return identity.ID{}
+	}
+	return derived(v.placeInTree(v.Agents.Get(d.Parent)), d.Tick, uint64(d.Call), uint64(d.Position))
 }
 
 // random yields the nth 64 random bits of a call, from the cluster's seed,

@@ -64,8 +64,9 @@ func (g *gate) randomInt(j *judgement) {
 	}
 	span := uint64(high-low) + 1 // at most 2^54+1: no overflow within the value model
 	limit := ^uint64(0) - ^uint64(0)%span
+	seed, who := g.v.seedOf(g.t)
 	for nth := uint64(0); ; nth++ {
-		n := random(g.v.Config.Seed, g.t.Row.Identity.ID, g.tick, j.call, nth)
+		n := random(seed, who, g.tick, j.call, nth)
 		if n < limit {
 			g.succeed(j.call, j.request.Tool, value.AppendInt(nil, low+int64(n%span)))
 			return

@@ -21,6 +21,9 @@ func Submit(v View, cmd *event.Submit, out *bus.Batch) (Target, *Refusal) {
 	default:
 		return t, refuse(failure.InvalidState, "agent", "an agent that is "+t.Row.Lifecycle.State.String()+" takes no instructions")
 	}
+	if _, run := v.runOf(t.No); run != nil {
+		return t, refuse(failure.InvalidState, "agent", "the agent is the root of a run: what it executes are the run's tasks")
+	}
 	if uint32(len(t.Row.Execution.Queue)) >= v.Config.InstructionQueue {
 		return t, refuseHint(failure.QueueFull, "agent", "the agent's instruction queue is full", "wait until it has run some, then submit again")
 	}

@@ -127,6 +127,10 @@ func (v View) archive(t Target, out *bus.Batch) {
 		out.Add(bus.Record{Kind: bus.MemoryReleased, Agent: t.No, Body: &memory.Released{Keys: t.Row.Memory.Keys, Bytes: t.Row.Memory.Bytes}})
 	}
 	out.Add(bus.Record{Kind: bus.AgentArchived, Agent: t.No, Body: execution.Empty{}})
+	if run := v.Runs.Get(t.No); run != nil {
+		lost.Numbers = append(lost.Numbers, run.Programs()...)
+		out.Add(bus.Record{Kind: bus.RunArchived, Agent: t.No, Body: execution.Empty{}})
+	}
 	if len(lost.Numbers) > 0 {
 		out.Add(bus.Record{Kind: bus.Released, Agent: t.No, Body: &lost})
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/memory"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/stretchr/testify/require"
 )
@@ -21,6 +22,7 @@ func (s *Sim) CheckCounts() {
 	s.checkTrees(st)
 	s.checkRequests(st)
 	s.checkLeftovers(st)
+	s.checkRuns(st)
 }
 
 // checkInterned: every body has exactly the users that rows say, and none has
@@ -56,6 +58,12 @@ func (s *Sim) checkInterned(st *state.State) {
 			submitted(tick.Program)
 		}
 	}
+	st.Runs.All(func(r *runs.Run) bool {
+		for _, program := range r.Programs() {
+			use(program)
+		}
+		return true
+	})
 	var bytes uint64
 	counted := make(map[uint32]uint32)
 	st.Interned.All(func(e *interning.Entry, users uint32) bool {
@@ -87,7 +95,7 @@ func (s *Sim) checkQueue(st *state.State) {
 		at := row.Lifecycle.State
 		require.Equal(s.T, at != lifecycle.Defined && at != lifecycle.Terminated, row.Execution.Reserved, "agent %d, %s", no, at)
 		require.Equal(s.T, places[no], row.Execution.Place, "agent %d", no)
-		may, must := runs(row)
+		may, must := queues(row)
 		if row.Execution.Place != 0 {
 			require.True(s.T, may, "agent %d, %s, is queued", no, at)
 		} else {
@@ -99,10 +107,10 @@ func (s *Sim) checkQueue(st *state.State) {
 	require.LessOrEqual(s.T, reserved, st.Config.GlobalQueue)
 }
 
-// runs tells whether an agent may have a place in the global queue, and
+// queues tells whether an agent may have a place in the global queue, and
 // whether it must have one. One that lost its token has a place for the tick
 // that begins with the failure, though it has nothing to run (LC-10).
-func runs(row *state.Row) (may, must bool) {
+func queues(row *state.Row) (may, must bool) {
 	switch row.Lifecycle.State {
 	case lifecycle.Active:
 		must = row.Execution.Runnable()

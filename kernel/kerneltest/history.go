@@ -40,6 +40,7 @@ func narrow(c *config.Config) {
 	c.MaxMailbox, c.MaxMailboxBytes = 2, 40
 	c.MaxDepth, c.MaxChildren, c.MaxEscalations = 3, 2, 4
 	c.MaxRetries, c.BackoffMillis, c.MaxBackoffMillis = 3, 200, 700
+	c.MaxRuns, c.MaxTasks, c.MaxRunBytes = 60, 2, 2400
 	c.EscalationMillis, c.DelegationMillis, c.ReceiveMillis, c.MaxWaitMillis = 1500, 4000, 1800, 30_000
 }
 
@@ -59,6 +60,7 @@ func NewModelled(t TB, agents uint32, choose Chooser) *History {
 	h.Model = NewNaive(Lookup)
 	h.Node(event.KernelBooted, Config(narrow, func(c *config.Config) {
 		c.MaxAgents, c.WorkPerEvent, c.MaxInternedBytes = agents, 100_000, 1<<24
+		c.MaxRunBytes = 10_000 // the model does not know how long the messages of failures are
 	}))
 	return h
 }
@@ -78,9 +80,9 @@ func (h *History) Step() {
 	if h.stops() {
 		return
 	}
-	events := 31
+	events := 35
 	if h.plain {
-		events = 29
+		events = 33
 	}
 	switch h.choose.Pick("event", events) {
 	case 0:
@@ -118,6 +120,10 @@ func (h *History) Step() {
 	case 28:
 		h.fork()
 	case 29, 30:
+		h.planRun()
+	case 31, 32:
+		h.commandRun()
+	case 33, 34:
 		h.limits()
 	}
 	h.calls = append(h.calls, h.Pending...)
@@ -162,7 +168,7 @@ func (h *History) command(kind event.Kind, body any) {
 		return
 	}
 	id := flows.FormatID(outcome.Agent)
-	if kind == event.AgentDefine || kind == event.AgentStart || kind == event.AgentFork {
+	if kind == event.AgentDefine || kind == event.AgentStart || kind == event.AgentFork || kind == event.RunPlan {
 		h.ids = append(h.ids, id)
 	}
 	if heavy && h.choose.Pick("at once", 2) == 0 { // … and the next event finds it queued

@@ -29,6 +29,7 @@ type Naive struct {
 	clock  int64
 
 	agents      []*agent
+	runs        []*run
 	shared      map[string]map[string]stored
 	timers      []*alarm // in order of making
 	made        int

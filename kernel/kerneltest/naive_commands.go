@@ -53,6 +53,8 @@ func (n *Naive) decide(e *event.Event, told Told) Answer {
 		return n.start(body[event.Start](e))
 	case event.EscalationDecide:
 		return n.settles(body[event.Decide](e))
+	case event.RunPlan, event.RunStart, event.RunPause, event.RunResume, event.RunKill:
+		return n.commandRun(e)
 	case event.SharedPut:
 		b := body[event.PutShared](e)
 		return n.shares(&wanted{op: "write", shared: true, namespace: b.Namespace, key: b.Key, value: b.Value, version: b.Version})

@@ -127,6 +127,7 @@ func (n *Naive) lines() (lines []string) {
 	for _, t := range n.timers {
 		add("timer %d of %d for %d", t.purpose, t.agent.no, t.deadline)
 	}
+	n.runLines(add)
 	add("archived %d, suspended %v", archived, n.stopped)
 	slices.Sort(lines)
 	return lines
@@ -188,6 +189,7 @@ func linesOf(st *state.State) (lines []string) {
 		add("timer %d of %d for %d", t.Purpose, t.Agent, t.Deadline)
 		return true
 	})
+	runLinesOf(st, add)
 	add("archived %d, suspended %v", archived, st.Estop.Suspended())
 	slices.Sort(lines)
 	return lines

@@ -66,6 +66,7 @@ func (n *Naive) trigger(a *agent, b *event.Trigger, r *rules) func() {
 func (n *Naive) submit(a *agent, b *event.Submit, r *rules) func() {
 	takes := slices.Contains([]lifecycle.State{lifecycle.Spawned, lifecycle.Active, lifecycle.Waiting, lifecycle.Resumable}, a.state)
 	r.must(takes, failure.InvalidState)
+	r.must(n.runOf(a) == nil, failure.InvalidState) // a run's root executes its tasks
 	r.must(len(a.instructions) < int(n.config.InstructionQueue), failure.QueueFull)
 	program := b.Program
 	if len(program) == 0 {

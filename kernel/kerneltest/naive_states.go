@@ -89,6 +89,9 @@ func (n *Naive) over(a *agent) {
 	default:
 		n.enqueue(a)
 	}
+	if r := n.runOf(a); r != nil && a.state == lifecycle.Active {
+		n.ticked(r)
+	}
 }
 
 // fail ends the tick of an agent, if it has one, and does what the failure's
@@ -131,6 +134,9 @@ func (n *Naive) fail(a *agent, code failure.Code) {
 	torn := a.tick != nil && a.tick.teardown && failure.ClassOf(code) == failure.Transient
 	if a.parent != nil || torn || code == failure.TokenRevoked || code == failure.TokenExpired { // FA-2, LC-5, LC-10
 		n.terminate(a, lifecycle.Abandon, code)
+	} else if r := n.runOf(a); r != nil { // RU-2
+		n.ends(r, "FAILED", "kernel", code)
+		n.terminate(a, lifecycle.Abandon, code)
 	}
 }
 
@@ -141,18 +147,24 @@ func (n *Naive) recover(a *agent) {
 			n.terminate(a, lifecycle.RecoveryExhausted, failure.CheckpointInvalid)
 			return
 		}
-		if r := a.request(t.again); r != nil && t.recovery != nil {
-			n.cancel(r)
-			n.close(r)
-		}
-		if t.recovery != nil {
-			a.memory = t.memory
-			t.memory = remembered(a.memory)
-		}
-		t.checkpoint, t.waits, t.event = t.recovery, nil, nil
-		t.failed, t.ready = false, true
+		n.putBack(a)
 	}
 	n.activate(a, lifecycle.RecoverySuccess)
+}
+
+// putBack lets the tick go on from its last exit, and ask for everything anew.
+func (n *Naive) putBack(a *agent) {
+	t := a.tick
+	if r := a.request(t.again); r != nil && t.recovery != nil {
+		n.cancel(r)
+		n.close(r)
+	}
+	if t.recovery != nil {
+		a.memory = t.memory
+		t.memory = remembered(a.memory)
+	}
+	t.checkpoint, t.waits, t.event = t.recovery, nil, nil
+	t.failed, t.ready = false, true
 }
 
 func (n *Naive) restores(a *agent) (ok bool) {
@@ -187,6 +199,9 @@ func (n *Naive) terminate(a *agent, by lifecycle.Trigger, code failure.Code) {
 	n.alarm(a, timers.RetentionOver, n.config.RetentionMillis, 0)
 	if a.revoked == "" {
 		n.voidChildren(a)
+	}
+	if r := n.runOf(a); r != nil {
+		n.lost(r)
 	}
 	r := a.from
 	if r == nil || r.closed {

@@ -94,7 +94,7 @@ func (n *Naive) random(a *agent, c *call) {
 	}
 	span := uint64(high-low) + 1
 	for nth := uint64(0); ; nth++ {
-		b := append(append([]byte{}, n.config.Seed[:]...), a.id[:]...)
+		b := n.seedOf(a)
 		b = binary.BigEndian.AppendUint64(b, a.tick.seq)
 		b = binary.BigEndian.AppendUint32(b, c.no)
 		b = binary.BigEndian.AppendUint64(b, nth)

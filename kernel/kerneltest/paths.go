@@ -6,6 +6,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/stretchr/testify/require"
 )
@@ -16,10 +17,12 @@ import (
 func (s *Sim) CheckPaths() {
 	s.T.Helper()
 	rows := make(map[uint32]*lifecycle.Row)
+	at := make(map[uint32]runs.State)
 	for i, raw := range s.Blocks {
 		block, err := logging.Decode(raw)
 		require.NoError(s.T, err)
 		for _, r := range Decode(s.T, raw) {
+			s.runPaths(at, r, i+1)
 			if rows[r.Agent] == nil {
 				rows[r.Agent] = &lifecycle.Row{}
 			}

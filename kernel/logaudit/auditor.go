@@ -26,6 +26,7 @@ type Auditor struct {
 	claims   []claim                // of forks, not compared yet
 	stopped  bool                   // the kernel is suspended
 	purse    purse
+	runs     map[uint32]*run // that are not over, by their root agents
 	report   Report
 
 	// The block that is being read.
@@ -57,6 +58,7 @@ func New(kernelID string) *Auditor {
 		agents:   make(map[uint32]*agent),
 		waiting:  make(map[uint64]*escalation),
 		purse:    newPurse(),
+		runs:     make(map[uint32]*run),
 	}
 }
 
@@ -217,6 +219,9 @@ func (a *Auditor) judgeAgents() {
 	case *tools.StaleBody:
 		a.metered(body.Call, body.Usage)
 	}
+	if a.ofRun() {
+		return
+	}
 	if other := a.budget(); !other {
 		return
 	}
@@ -232,7 +237,7 @@ func (a *Auditor) judgeAgents() {
 // rests on, calls without an answer, requests without a decision, accounts, and what
 // is reserved in them.
 func (a *Auditor) Kept() int {
-	return a.holders.Kept() + len(a.waiting) + int(a.open()) + len(a.purse.accounts) + len(a.purse.open)
+	return a.holders.Kept() + len(a.waiting) + len(a.runs) + int(a.open()) + len(a.purse.accounts) + len(a.purse.open)
 }
 
 // open counts the calls without an answer.

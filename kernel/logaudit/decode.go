@@ -14,6 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 )
@@ -50,7 +51,7 @@ func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
 		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified,
 		bus.TimerSet, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
 		bus.CascadeMoved, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued,
-		bus.BudgetBlocked, bus.BudgetOutlived, bus.BudgetClock:
+		bus.BudgetBlocked, bus.BudgetOutlived, bus.BudgetClock, bus.RunPauseRequested, bus.RunArchived:
 		return unread{}, true
 	}
 	return nil, false
@@ -100,6 +101,13 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.BudgetOverrun:         body(budgets.DecodeOverrun),
 	bus.BudgetWarning:         body(budgets.DecodeMark),
 	bus.BudgetExceeded:        body(budgets.DecodeMark),
+	bus.RunDefined:            body(runs.DecodeDefined),
+	bus.RunPlanned:            body(runs.DecodePlanned),
+	bus.RunTransition:         body(runs.DecodeEvent),
+	bus.InvalidRunTransition:  body(runs.DecodeRejection),
+	bus.RunTaskStarted:        body(runs.DecodeTask),
+	bus.RunTaskCompleted:      body(runs.DecodeTask),
+	bus.RunTaskFailed:         body(runs.DecodeTaskFailed),
 }
 
 // body lifts a typed decoder to the table's type.

@@ -29,6 +29,7 @@ const (
 	Fork        RuleID = "fork"
 	Suspended   RuleID = "suspended"
 	Budget      RuleID = "budget"
+	Run         RuleID = "run"
 )
 
 // Rule is one thing that every log must keep to.
@@ -64,6 +65,7 @@ var Rules = [...]Rule{
 	{Fork, "LO-13", "a fork starts from the end of an event of an agent that was there, and names that agent's own chain value there"},
 	{Suspended, "NO-2", "while the kernel is suspended no tick starts, no deadline rings and no call is dispatched; it is suspended and resumed by turns"},
 	{Budget, "RU-5", "nothing is reserved beyond a limit; a reservation is settled once, at what the tool reported, or what the call declared, or nothing if it was not made"},
+	{Run, "RU-1", "every transition of a run is an edge of its table, and starts where the last one ended; its tasks run in order, once each"},
 }
 
 // RuleOf finds a rule by its name.

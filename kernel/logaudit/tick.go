@@ -205,8 +205,9 @@ func (a *Auditor) overflow(g *agent) {
 // for again, but for children that its handler was deciding about.
 func (a *Auditor) restored(g *agent) {
 	t := &g.tick
-	if t.phase != failed || g.state() != lifecycle.Recovering || a.record.Tick != t.seq {
-		a.found(Tick, "tick %d is put back to its checkpoint, and is not one that failed and is being recovered", a.record.Tick)
+	again := t.phase == answered && g.state() == lifecycle.Active && a.event.Kind == event.RunResume // RU-2
+	if t.phase != failed && !again || g.state() != lifecycle.Recovering && !again || a.record.Tick != t.seq {
+		a.found(Tick, "tick %d is put back to its checkpoint, and is not one that failed and is being recovered, or whose run is resumed", a.record.Tick)
 	}
 	t.phase = restored
 	g.drop(func(c *call) bool { return !c.accepted || c.over || c.delivered })

@@ -15,6 +15,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/recovery"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/sessions"
 	"github.com/omnikernel/omnikernel/kernel/table"
 	"github.com/omnikernel/omnikernel/kernel/timers"
@@ -58,6 +59,7 @@ type State struct {
 	Audit       audit.Tables
 	Estop       estop.Tables
 	Budgets     budgets.Tables
+	Runs        runs.Tables
 
 	Log logging.Tables
 }
@@ -74,7 +76,7 @@ func (s *State) Publish() *State {
 		Agents: s.Agents.Publish(), Identity: s.Identity.Publish(), Interned: s.Interned.Publish(),
 		Running: s.Running.Publish(), Tools: s.Tools.Publish(), Timers: s.Timers.Publish(),
 		Sessions: s.Sessions.Publish(), Delegation: s.Delegation.Publish(), Memory: s.Memory.Publish(),
-		Escalations: s.Escalations.Publish(), Audit: s.Audit.Publish(), Estop: s.Estop, Budgets: s.Budgets.Publish(), Log: s.Log,
+		Escalations: s.Escalations.Publish(), Audit: s.Audit.Publish(), Estop: s.Estop, Budgets: s.Budgets.Publish(), Runs: s.Runs.Publish(), Log: s.Log,
 	}
 }
 

@@ -28,6 +28,7 @@ var codes = [...]CodeInfo{
 	definite("INTERNAL", 500, "The node met something that should not be, such as a damaged block of its log. Nothing took effect; the node's own log tells more."),
 	definite("INVALID_ARGUMENT", 422, "A field, a parameter or a header breaks the rule that the answer names."),
 	definite("INVALID_PROGRAM", 422, "The program does not compile: field leads to the instruction or expression, rule says what is wrong with it."),
+	definite("INVALID_RUN_TRANSITION", 409, "A run in its state has no such transition. The attempt is in the log."),
 	definite("INVALID_STATE", 409, "The agent is in a state in which this cannot be done."),
 	definite("INVALID_TRANSITION", 409, "No row of the lifecycle table lets this caller cause this trigger in the agent's state, or in the node's; the message names the rule. The attempt is on record: in the log, or in the node's journal."),
 	definite("INVALID_VALUE", 422, "A value is not one of the JSON data model: a repeated key, invalid UTF-8, an integer beyond 2^53, nesting beyond 64, or more bytes than the kernel's max_value_bytes."),

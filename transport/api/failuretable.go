@@ -28,6 +28,7 @@ var failures = [...]FailureInfo{
 	fails(failure.EvalFailure, "An expression failed, or a field's value has the wrong kind."),
 	fails(failure.EvalPanic, "A fault in the evaluator itself."),
 	fails(failure.Expired, "Nobody resumed the suspended agent in time, or it was expired."),
+	fails(failure.InvalidPlan, "What a run's planner came to is no plan; the run's last reason names the rule that it breaks."),
 	fails(failure.InvalidState, "The agent was not ACTIVE when its tick came up."),
 	fails(failure.InvariantBroken, "An invariant was about to be broken: the agent was ended, and the audit log says by what."),
 	fails(failure.Killed, "Somebody ended the agent: an operator, its parent, or a request of which another child failed."),

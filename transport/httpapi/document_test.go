@@ -116,7 +116,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 			r := d.send(strings.ToUpper(method), filled, "")
 			assert.NotEqual(t, http.StatusMethodNotAllowed, r.status, path)
 			if r.status == http.StatusNotFound {
-				assert.Regexp(t, `"field":"(agent|token|escalation)"`, string(r.body), "%s %s: %s", method, path, r.body)
+				assert.Regexp(t, `"field":"(agent|run|token|escalation)"`, string(r.body), "%s %s: %s", method, path, r.body)
 			}
 		}
 	}
@@ -143,6 +143,8 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET " + k + "/log/export",
 		"GET " + k + "/log/proof",
 		"GET " + k + "/log/segments",
+		"GET " + k + "/runs",
+		"GET " + k + "/runs/{id}",
 		"GET " + k + "/shared/{namespace}",
 		"GET " + k + "/shared/{namespace}/value",
 		"GET " + k + "/tokens",
@@ -165,6 +167,11 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"POST " + k + "/escalations/{escalation}/decide",
 		"POST " + k + "/log/archive",
 		"POST " + k + "/resume",
+		"POST " + k + "/runs",
+		"POST " + k + "/runs/{id}/kill",
+		"POST " + k + "/runs/{id}/pause",
+		"POST " + k + "/runs/{id}/resume",
+		"POST " + k + "/runs/{id}/start",
 		"POST " + k + "/sessions",
 		"POST " + k + "/shared/{namespace}/delete",
 		"POST " + k + "/shared/{namespace}/put",
@@ -301,7 +308,7 @@ func TestParametersMatchTheDocument(t *testing.T) {
 	d := newDoor(t)
 	running := `{"kind":"SEQ","payload":{"steps":[
 		{"kind":"WRITE","payload":{"key":"notes","value":1}},{"kind":"CALL","payload":{"tool":"echo"}}]}}`
-	decode[api.Done](t, d.post("/agents/start", `{"agent":{"id":"`+agentA+`","program":`+running+`,"grants":[
+	decode[api.Done](t, d.post("/runs", `{"start":true,"tasks":[{"name":"a"}],"agent":{"id":"`+agentA+`","program":`+running+`,"grants":[
 		{"effect":"ALLOW","action":"memory.*","resource":"**"},{"effect":"ESCALATE","action":"tool.call","resource":"echo"}]}}`), http.StatusCreated)
 	decode[api.Done](t, d.post("/shared/team/put", `{"key":"notes","value":1}`), http.StatusOK)
 	waiting := decode[api.EscalationPage](t, d.get("/escalations"), http.StatusOK).Escalations[0].Escalation
@@ -326,6 +333,8 @@ func TestParametersMatchTheDocument(t *testing.T) {
 			switch { // what a key, or a number, is to start after
 			case p.Name == "after" && (strings.HasSuffix(path, "/memory") || strings.Contains(path, "/shared/")):
 				text = "notes"
+			case p.Name == "state" && strings.HasSuffix(path, "/runs"):
+				text = "APPLYING"
 			case p.Name == "after" && strings.HasSuffix(path, "/escalations"), p.Name == "after" && path == "/v1/node/journal":
 				text = "1"
 			}

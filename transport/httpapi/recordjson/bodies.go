@@ -77,7 +77,7 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 	case *timers.Cleared:
 		return fields{"id": b.ID, "deadline_ms": b.Deadline, "fired": b.Fired}
 	}
-	for _, render := range [...]func(*logging.Record, bus.Body) any{ofTick, ofCall, v.ofBudget, v.ofTree, v.ofEscalation, v.ofMemory, v.ofFault} {
+	for _, render := range [...]func(*logging.Record, bus.Body) any{ofTick, ofCall, ofRun, v.ofBudget, v.ofTree, v.ofEscalation, v.ofMemory, v.ofFault} {
 		if f := render(r, body); f != nil {
 			return f
 		}

@@ -57,6 +57,8 @@ func (v *view) eventBody(e *event.Event) any {
 		if b, ok := event.DecodeBody[event.Fork](e.Body); ok {
 			return forking(b)
 		}
+	case event.RunPlan, event.RunStart, event.RunPause, event.RunResume, event.RunKill:
+		return ofRunEvent(e)
 	case event.SharedPut:
 		return decoded[event.PutShared](e)
 	case event.SharedDelete:
@@ -82,6 +84,23 @@ func (v *view) eventBody(e *event.Event) any {
 		if b, ok := event.DecodeBody[event.Result](e.Body); ok {
 			return v.result(b)
 		}
+	}
+	return nil
+}
+
+// ofRunEvent gives the body of a command about a run.
+func ofRunEvent(e *event.Event) any {
+	switch e.Kind {
+	case event.RunPlan:
+		return decoded[event.PlanRun](e)
+	case event.RunStart:
+		return decoded[event.StartRun](e)
+	case event.RunPause:
+		return decoded[event.PauseRun](e)
+	case event.RunResume:
+		return decoded[event.ResumeRun](e)
+	case event.RunKill:
+		return decoded[event.KillRun](e)
 	}
 	return nil
 }

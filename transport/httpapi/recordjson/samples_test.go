@@ -21,6 +21,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/recovery"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
@@ -29,7 +30,7 @@ import (
 // samples has one body of every kind there is.
 func samples() map[bus.Kind]bus.Body {
 	all := agentSamples()
-	for _, more := range []map[bus.Kind]bus.Body{logSamples(), tickSamples(), authoritySamples(), treeSamples(), memorySamples(), budgetSamples()} {
+	for _, more := range []map[bus.Kind]bus.Body{logSamples(), tickSamples(), authoritySamples(), treeSamples(), memorySamples(), budgetSamples(), runSamples()} {
 		maps.Copy(all, more)
 	}
 	return all
@@ -49,6 +50,20 @@ func budgetSamples() map[bus.Kind]bus.Body {
 		bus.BudgetWarning:  &budgets.Mark{Kind: budgets.Tokens, Limit: 5, Used: 4},
 		bus.BudgetExceeded: &budgets.Mark{Kind: budgets.WallMillis, Limit: 5, Used: 4, Reserved: 1, Wanted: 1},
 		bus.BudgetClock:    &budgets.Clock{Running: true, Deadline: 9, Timer: 8},
+	}
+}
+
+func runSamples() map[bus.Kind]bus.Body {
+	return map[bus.Kind]bus.Body{
+		bus.RunDefined:           &runs.DefinedBody{Goal: "g", Config: value.Null, Seed: "s", Planner: 1, AutoStart: true},
+		bus.RunPlanned:           &runs.PlannedBody{Tasks: []runs.PlannedTask{{Name: "a", Program: 1}, {Name: "b", Program: 1, Input: value.Null, Uses: []uint32{0}}}},
+		bus.RunTransition:        &runs.Event{From: runs.Applying, To: runs.Paused, Trigger: runs.Pause, Cause: runs.Budget, Code: failure.Killed, Forced: true, Reason: "r"},
+		bus.InvalidRunTransition: &runs.Rejection{From: runs.Killed, Trigger: runs.Resume, Cause: runs.Operator},
+		bus.RunTaskStarted:       &runs.TaskBody{Task: 1},
+		bus.RunTaskCompleted:     &runs.TaskBody{Task: 1},
+		bus.RunTaskFailed:        &runs.TaskFailedBody{Task: 1, Code: failure.Killed, Message: "m"},
+		bus.RunPauseRequested:    &runs.PauseBody{Cause: runs.Operator, Reason: "r"},
+		bus.RunArchived:          execution.Empty{},
 	}
 }
 

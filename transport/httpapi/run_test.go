@@ -1,0 +1,54 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/transport/api"
+)
+
+// RU-1, RU-2: a run through the door: planned, started, paused, resumed, killed,
+// read and listed, refused where it is wrong; and its records in the log.
+func TestRunThroughTheDoor(t *testing.T) {
+	d := newDoor(t)
+	ask := `{"kind":"CALL","payload":{"tool":"echo"}}`
+	done := decode[api.Done](t, d.post("/runs", `{"name":"nightly","goal":"g","agent":{"id":"`+agentA+`","grants":[{"effect":"ALLOW","action":"tool.*","resource":"**"}]},
+		"tasks":[{"name":"a","program":{"kind":"LITERAL","payload":{"value":"${input.goal}"}}},{"name":"b","program":`+ask+`,"uses":["a"]},{"name":"c","program":`+ask+`}]}`), http.StatusCreated)
+	require.Equal(t, agentA, done.AgentID)
+	at := "/runs/" + agentA
+	require.Equal(t, "PLANNED", decode[api.Run](t, d.get(at), http.StatusOK).State)
+	decode[api.Done](t, d.post(at+"/start", ""), http.StatusOK)
+	decode[api.Done](t, d.post(at+"/pause", `{"trigger":"governance","reason":"a gate"}`), http.StatusOK)
+	run := decode[api.Run](t, d.get(at), http.StatusOK)
+	assert.Equal(t, "APPLYING", run.State)
+	assert.Equal(t, "governance", run.Pausing)
+	assert.Equal(t, []string{"DONE", "RUNNING", "WAITING"}, []string{run.Tasks[0].State, run.Tasks[1].State, run.Tasks[2].State})
+	assert.Equal(t, `"g"`, string(run.Tasks[0].Result.AppendJSON(nil)))
+	assert.Equal(t, []string{"a"}, run.Tasks[1].Uses)
+	decode[api.Done](t, d.post(at+"/pause", `{"force":true}`), http.StatusOK)
+	run = decode[api.Run](t, d.get(at), http.StatusOK)
+	assert.Equal(t, "PAUSED", run.State)
+	assert.Equal(t, "RESUMABLE", run.Agent)
+	refuses(t, d.post(at+"/start", ""), 409, "INVALID_RUN_TRANSITION", "run")
+	decode[api.Done](t, d.post(at+"/resume", ""), http.StatusOK)
+	decode[api.Done](t, d.post(at+"/kill", `{"trigger":"security"}`), http.StatusOK)
+	run = decode[api.Run](t, d.get(at), http.StatusOK)
+	require.NotNil(t, run.Last)
+	assert.Equal(t, []string{"KILLED", "kill", "security", "KILLED"}, []string{run.State, run.Last.Trigger, run.Last.Cause, run.Last.Code})
+
+	page := decode[api.RunPage](t, d.get("/runs?state=KILLED"), http.StatusOK)
+	require.Len(t, page.Runs, 1)
+	assert.Equal(t, "nightly", page.Runs[0].Name)
+	assert.Empty(t, decode[api.RunPage](t, d.get("/runs?after="+agentA), http.StatusOK).Runs)
+	refuses(t, d.get("/runs?state=JUMPING"), 422, "INVALID_ARGUMENT", "state")
+	refuses(t, d.get("/runs/x"), 422, "INVALID_ARGUMENT", "run")
+	refuses(t, d.post(at+"/kill", `{"trigger":"kernel"}`), 422, "INVALID_ARGUMENT", "trigger")
+	refuses(t, d.post("/runs", `{"tasks":[{"name":"a","program":{"kind":"NONSENSE"}}]}`), 422, "INVALID_PROGRAM", "tasks[0].program.kind")
+	refuses(t, d.post("/runs", `{"tasks":[{"name":"a","uses":[1]}]}`), 422, "INVALID_ARGUMENT", "tasks[0].uses[0]")
+	refuses(t, d.post("/runs", `{"steps":[]}`), 422, "INVALID_ARGUMENT", "steps")
+	decode[api.Done](t, d.post("/agents", `{"id":"018f4e5c-0000-7000-8000-00000000000b"}`), http.StatusCreated)
+	refuses(t, d.get("/runs/018f4e5c-0000-7000-8000-00000000000b"), 404, "NOT_FOUND", "run")
+}
