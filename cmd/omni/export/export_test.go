@@ -108,6 +108,9 @@ func load(t *testing.T, c *client.Client, agents int) {
 			_, err := c.ForkAgent(t.Context(), done.AgentID, api.ForkBody{At: done.BusSeq, Input: kerneltest.JSON(t, "1")})
 			require.NoError(t, err)
 		}
+		if i%10 == 0 {
+			loadRun(t, c, i/10)
+		}
 	}
 }
 
@@ -197,6 +200,7 @@ func alike(t *testing.T, c *client.Client, conn *pgx.Conn, from uint64) {
 	gotTransitions, gotAgents := stored(t, conn, status.ClusterID)
 	require.Equal(t, transitions, gotTransitions)
 	require.Equal(t, agents, gotAgents)
+	require.Equal(t, toldOfRuns(t, c, from), storedOfRuns(t, conn, status.ClusterID))
 }
 
 // Every transition of the log is in the database exactly once, though the

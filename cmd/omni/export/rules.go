@@ -20,8 +20,11 @@ type rule struct {
 }
 
 // rules is what is exported. For another table: a migration that creates it, and
-// rules here.
-var rules = [...]rule{
+// rules of its own.
+var rules = slices.Concat(ofAgents, ofRuns)
+
+// ofAgents fills agents and transitions.
+var ofAgents = []rule{
 	{"AGENT_DEFINED", `
 		INSERT INTO agents (cluster_id, bus_seq, agent_id, defined_at, name, evaluator, mode, state, state_seq, state_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 'DEFINED', $2, $4)

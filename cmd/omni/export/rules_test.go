@@ -42,14 +42,17 @@ func TestRules(t *testing.T) {
 		assert.ErrorContains(t, err, "record 7", rule.kind)
 		assert.False(t, passing(err), "it would not read better later")
 	}
-	assert.Equal(t, []string{"AGENT_DEFINED", "FORKED", "LIFECYCLE", "TOKEN_ISSUED"}, Kinds())
+	assert.Equal(t, []string{
+		"AGENT_DEFINED", "FORKED", "LIFECYCLE", "RUN_DEFINED", "RUN_PLANNED", "RUN_TASK_COMPLETED", "RUN_TASK_FAILED", "RUN_TASK_STARTED",
+		"RUN_TRANSITION", "TOKEN_ISSUED",
+	}, Kinds())
 }
 
 // What a record says is in the row.
 func TestRowOfATransition(t *testing.T) {
 	r := &api.Record{BusSeq: 7, Index: 3, AtMillis: 1500, Kind: "LIFECYCLE", AgentID: "a", Tick: 2, Body: json.RawMessage(
 		`{"from":"ACTIVE","to":"FAULTED","trigger":"error","caller":"kernel","code":"KILLED","class":"PERMANENT","reason":"a\u0000b"}`)}
-	at := slices.IndexFunc(rules[:], func(one rule) bool { return one.kind == "LIFECYCLE" })
+	at := slices.IndexFunc(rules, func(one rule) bool { return one.kind == "LIFECYCLE" })
 	args, err := rules[at].args(r)
 	require.NoError(t, err)
 	assert.Equal(t, "[a 3 1970-01-01 00:00:01.5 +0000 UTC 2 ACTIVE FAULTED error kernel KILLED PERMANENT a\uFFFDb]", fmt.Sprint(args),

@@ -12,7 +12,7 @@ import (
 var migrations embed.FS
 
 // SchemaVersion is the number of the newest migration that this binary has.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // SchemaError says that the database was written by a newer version.
 type SchemaError struct{ Found int }
