@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 )
 
@@ -150,7 +151,7 @@ func (b *backfill) fetchFrom(ctx context.Context, peer Peer, piece segment.Piece
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	coming := make(chan chunk)
-	var asking sync.WaitGroup
+	asking, ctx := supervise.NewGroup(ctx)
 	asking.Go(func() { b.ask(ctx, peer, at, piece.To, coming) })
 	defer asking.Wait()
 	defer cancel()

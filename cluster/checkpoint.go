@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/state"
 )
@@ -42,20 +43,19 @@ func (n *Node) collect(ctx context.Context, index uint64) []event.Voter {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	found := make(chan event.Voter, len(n.config.Peers))
+	asked, ctx := supervise.NewGroup(ctx)
 	for _, p := range n.config.Peers {
-		go func() {
-			chain, err := n.chainOf(ctx, p, index)
-			if err != nil {
-				p.ID = ""
+		asked.Go(func() {
+			if chain, err := n.chainOf(ctx, p, index); err == nil {
+				found <- event.Voter{Node: p.ID, Chain: chain}
 			}
-			found <- event.Voter{Node: p.ID, Chain: chain}
-		}()
+		})
 	}
+	asked.Wait()
+	close(found)
 	var values []event.Voter
-	for range n.config.Peers {
-		if v := <-found; v.Node != "" {
-			values = append(values, v)
-		}
+	for v := range found {
+		values = append(values, v)
 	}
 	slices.SortFunc(values, func(a, b event.Voter) int { return cmp.Compare(a.Node, b.Node) })
 	return values

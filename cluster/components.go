@@ -19,6 +19,7 @@ const reviewEvery = time.Second
 func (n *Node) components() []supervise.Component {
 	all := []supervise.Component{
 		forEver("snapshots", n.snapshotToArchive), forEver("freshness", n.keepFresh), forEver("review", n.review),
+		forEver("results", n.runner.handOn),
 	}
 	if n.config.History != nil {
 		all = append(all, forEver("history", n.backfill.run))
@@ -36,9 +37,17 @@ func (n *Node) duties(term uint64) []supervise.Component {
 		forEver("tools", func(ctx context.Context) { n.runner.lead(ctx, term) }),
 	}
 	for i := range all {
-		all[i].Rests = true
+		all[i].Rests, all[i].Down = true, n.giveWay
 	}
 	return all
+}
+
+// leadership is what the node does in a term that it leads: it sees whether it should,
+// and keeps its duties.
+func (n *Node) leadership(term uint64) supervise.Component {
+	c := forEver("leadership", func(ctx context.Context) { n.takeTurns(ctx, term) })
+	c.Rests, c.Down = true, n.giveWay
+	return c
 }
 
 func forEver(name string, run func(context.Context)) supervise.Component {
@@ -49,13 +58,40 @@ func forEver(name string, run func(context.Context)) supervise.Component {
 }
 
 // keepAtWork runs components until the context ends.
-func (n *Node) keepAtWork(ctx context.Context, all []supervise.Component) {
+func (n *Node) keepAtWork(ctx context.Context, all ...supervise.Component) {
+	supervise.Run(ctx, n.supervision(), n.wrapped(all)...)
+}
+
+func (n *Node) supervision() supervise.Options {
+	return supervise.Options{State: n.state, Logger: n.logger.Named("components"), Lost: n.die}
+}
+
+// wrapped are the components as a test wants them.
+func (n *Node) wrapped(all []supervise.Component) []supervise.Component {
 	if wrap := n.config.Supervised; wrap != nil {
 		for i := range all {
 			all[i] = wrap(all[i])
 		}
 	}
-	supervise.Run(ctx, supervise.Options{State: n.state, Logger: n.logger.Named("components"), Lost: n.die}, all...)
+	return all
+}
+
+// giveWay hands leadership over that this node cannot do justice to: a duty of its own
+// keeps failing. Until somebody takes it, the duty is tried again, unless it was
+// given up.
+func (n *Node) giveWay(ctx context.Context, forGood bool) {
+	for ctx.Err() == nil {
+		n.logger.Warn("what a leader has to do keeps failing here: this node hands leadership over")
+		err := n.group.Transfer(ctx, "")
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		n.logger.Error("leadership could not be handed over", "error", err)
+		if !forGood {
+			return
+		}
+		pause(ctx, handOverAgain)
+	}
 }
 
 // review makes the transitions that time makes due, and sees whether Raft works and
@@ -75,7 +111,7 @@ func (n *Node) review(ctx context.Context) {
 // while it leads.
 func (n *Node) nameComponents() {
 	n.state.Name(raftComponent, true)
-	for _, c := range n.duties(0) {
+	for _, c := range append(n.duties(0), n.leadership(0)) {
 		n.state.Name(c.Name, c.Required)
 		n.state.Rests(c.Name)
 	}

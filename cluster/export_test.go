@@ -12,3 +12,10 @@ func (n *Node) AddLearner(ctx context.Context, peer Peer) error {
 
 // Promote makes a learner a voter.
 func (n *Node) Promote(ctx context.Context, id string) error { return n.group.Promote(ctx, id) }
+
+// Kinds of questions that nodes ask each other.
+const (
+	PeerStatus = peerStatus
+	PeerChain  = peerChain
+	PeerHandIn = peerHandIn
+)

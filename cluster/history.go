@@ -40,7 +40,13 @@ func askForBytes(position uint64, most int) []byte {
 // HandleHistory gives another node a part of the execution log. What it gives is
 // not verified here: whoever fetches it does that. cmd/omni gives it to the
 // streams for history.
-func (n *Node) HandleHistory(_ context.Context, _ string, kind byte, body, room []byte) ([]byte, error) {
+func (n *Node) HandleHistory(_ context.Context, _ string, kind byte, body, room []byte) (answer []byte, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			n.supervision().Caught("history", cause)
+			err = errPanicked
+		}
+	}()
 	if kind != historyBytes || len(body) != historyQuestion {
 		return nil, errUnknownQuestion
 	}

@@ -343,3 +343,37 @@ func (h gatedHistory) CallInto(ctx context.Context, address string, kind byte, b
 		return nil, ctx.Err()
 	}
 }
+
+// frail is other nodes' history, whose first question panics.
+type frail struct {
+	cluster.HistoryCaller
+	due *atomic.Bool
+}
+
+func (f frail) CallInto(ctx context.Context, address string, kind byte, body, room []byte) ([]byte, error) {
+	once(f.due)
+	return f.HistoryCaller.CallInto(ctx, address, kind, body, room)
+}
+
+// NO-1: a panic over a question for history is the component's: it begins anew, and
+// fetches everything.
+func TestFetchingHistoryMayPanic(t *testing.T) {
+	var due atomic.Bool
+	c := newTrio(t, func(c *trio) {
+		c.adjust = func(config *cluster.Config) {
+			short(config)
+			config.History = frail{config.History, &due}
+		}
+	})
+	c.write(300)
+	c.snapshot()
+	victim := (c.leader() + 1) % 3
+	c.stop(victim)
+	c.wipe(victim)
+	due.Store(true)
+	c.start(victim)
+	c.awaitHistory()
+	history := component(t, c.nodes[victim], "history")
+	require.Equal(t, []any{1, "panic: planted deep inside"}, []any{history.Restarts, history.LastError})
+	c.sameDigests()
+}

@@ -2,24 +2,24 @@ package cluster
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/kernel/event"
 )
 
-// lead runs while this node leads in term. While it is suspended it only hands
-// that over (NO-2). First the clock is compared with a
-// majority's (EV-7); then the term's first event is committed, so that what it
-// applies is known to be committed, and reads may be served; then everything
-// that only a leader does begins.
+// lead runs while this node leads in term.
 func (n *Node) lead(ctx context.Context, term uint64) {
 	select {
 	case <-n.joined:
+		n.keepAtWork(ctx, n.leadership(term))
 	case <-ctx.Done():
-		return
 	}
+}
+
+// takeTurns leads, and while the node is suspended only hands that over (NO-2).
+func (n *Node) takeTurns(ctx context.Context, term uint64) {
 	for ctx.Err() == nil {
 		if n.suspended() {
 			n.standAside(ctx)
@@ -29,9 +29,12 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	}
 }
 
+// leadUnlessSuspended first compares the clock with a majority's (EV-7); then it
+// commits the term's first event, so that what it applies is known to be committed,
+// and reads may be served; then everything that only a leader does begins.
 func (n *Node) leadUnlessSuspended(ctx context.Context, term uint64) {
 	ctx, cancel := context.WithCancel(ctx)
-	var watch sync.WaitGroup
+	watch, ctx := supervise.NewGroup(ctx)
 	watch.Go(func() {
 		n.untilSuspended(ctx)
 		cancel()
@@ -48,7 +51,7 @@ func (n *Node) leadUnlessSuspended(ctx context.Context, term uint64) {
 	}
 	n.group.SetReady(term)
 	n.logger.Info("leading", "term", term)
-	n.keepAtWork(ctx, n.duties(term))
+	n.keepAtWork(ctx, n.duties(term)...)
 	n.logger.Info("no longer leading", "term", term)
 }
 

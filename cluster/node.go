@@ -16,6 +16,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/datadir"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
+	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/fsm"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 )
@@ -39,7 +40,7 @@ type Node struct {
 	keeper   *backups.Keeper // nil: no backups by the clock
 
 	backupPace *sharedPace
-	jobs       sync.WaitGroup // what goes on beside Raft, until quit
+	atWork     <-chan struct{} // closed when what goes on beside Raft has ended, after quit
 	quit       context.CancelFunc
 
 	toArchive chan struct{} // one place: a snapshot is wanted (archive.go)
@@ -195,7 +196,7 @@ func (n *Node) join() (err error) {
 	ctx, quit := context.WithCancel(context.Background())
 	n.quit = quit
 	n.state.OK(raftComponent)
-	n.jobs.Go(func() { n.keepAtWork(ctx, n.components()) })
+	n.atWork = supervise.Begin(ctx, n.supervision(), n.wrapped(n.components())...)
 	return nil
 }
 
@@ -242,7 +243,7 @@ func (n *Node) closeStores() error {
 	var errs []error
 	if n.quit != nil {
 		n.quit()
-		n.jobs.Wait()
+		<-n.atWork
 	}
 	if n.group != nil {
 		errs = append(errs, n.group.Close())

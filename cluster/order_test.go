@@ -7,13 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
-	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/kernel/event"
 )
 
@@ -125,61 +123,6 @@ func TestEstopWaitsForNobody(t *testing.T) {
 			return c.define((leader+1)%3).Verdict == cluster.Applied || c.define((leader+2)%3).Verdict == cluster.Applied
 		})
 		require.Equal(t, cluster.CodeIntakeClosed, c.define(leader).Code)
-	})
-}
-
-// NO-1: a panic in any component of a node is caught, on record, and followed by
-// a restart; the cluster goes on taking commands and calling tools.
-func TestAnyComponentMayPanic(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var armed atomic.Bool
-		panicked := make(map[string]*atomic.Int32)
-		for _, name := range []string{"snapshots", "freshness", "review", "pulse", "checkpoints", "tools"} {
-			panicked[name] = new(atomic.Int32)
-		}
-		c := newCrewWith(t, testStore(), true, func(_ int, config *cluster.Config) {
-			config.Supervised = func(one supervise.Component) supervise.Component {
-				run := one.Run
-				one.Run = func(ctx context.Context) error {
-					ctx, cancel := context.WithCancel(ctx)
-					defer cancel()
-					ended := make(chan error, 1)
-					go func() { ended <- run(ctx) }()
-					for ctx.Err() == nil {
-						if armed.Load() && panicked[one.Name].Add(1) <= 2 {
-							cancel()
-							<-ended
-							panic("planted in " + one.Name)
-						}
-						select {
-						case err := <-ended:
-							return err
-						case <-time.After(50 * time.Millisecond):
-						}
-					}
-					return <-ended
-				}
-				return one
-			}
-		})
-		c.leader()
-		armed.Store(true)
-		for name, count := range panicked {
-			c.until(name+" panics twice", func() bool { return count.Load() > 2 })
-		}
-		c.until("a leader that takes commands", func() bool { return c.define(c.leader()).Verdict == cluster.Applied })
-		restarts := 0
-		for i := range 3 {
-			s := c.node(i).Lifecycle()
-			require.Equal(t, nodestate.Running, s.State)
-			for _, one := range s.Components {
-				restarts += one.Restarts
-				if one.Restarts > 0 {
-					assert.Contains(t, one.LastError, "planted in "+one.Name)
-				}
-			}
-		}
-		require.Equal(t, 2*len(panicked), restarts)
 	})
 }
 

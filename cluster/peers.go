@@ -17,13 +17,34 @@ const (
 	peerHandIn byte = 34 // a ToolResult body, for the leader to propose
 )
 
+// componentOf is whose question one of another node is: what answers it panics in that
+// component's name. A question of the group's own is Raft's, whose panic ends the
+// process.
+func componentOf(kind byte) string {
+	switch kind {
+	case peerChain:
+		return "checkpoints"
+	case peerHandIn:
+		return "results"
+	}
+	return "review"
+}
+
+var errPanicked = errors.New("cluster: this node failed over the question: its log says more")
+
 var errUnknownQuestion = errors.New("cluster: unknown question")
 
 // HandlePeer answers another node. cmd/omni gives it to the stream layer.
-func (n *Node) HandlePeer(ctx context.Context, from string, kind byte, body []byte) ([]byte, error) {
+func (n *Node) HandlePeer(ctx context.Context, from string, kind byte, body []byte) (answer []byte, err error) {
 	if consensus.OwnsKind(kind) {
 		return n.group.HandlePeer(ctx, from, kind, body)
 	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			n.supervision().Caught(componentOf(kind), cause)
+			err = errPanicked
+		}
+	}()
 	switch kind {
 	case peerStatus:
 		return json.Marshal(n.ownStatus())

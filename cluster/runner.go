@@ -8,7 +8,6 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster/supervise"
 	toolbox "github.com/omnikernel/omnikernel/cluster/tools"
-	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -25,17 +24,19 @@ import (
 type runner struct {
 	n *Node
 
-	mu      sync.Mutex // guards queue, running
+	mu      sync.Mutex // guards queue, running, late
 	queue   []tools.Key
 	running map[tools.Key]context.CancelFunc
+	late    []event.Result // for whoever leads; not more than are running
 	woken   signal
 	results chan event.Result
+	overdue signal // late has some
 }
 
 func newRunner(n *Node) *runner {
 	return &runner{
 		n: n, running: make(map[tools.Key]context.CancelFunc), woken: newSignal(),
-		results: make(chan event.Result, resultBatch),
+		results: make(chan event.Result, resultBatch), overdue: newSignal(),
 	}
 }
 
@@ -75,7 +76,7 @@ func (r *runner) lead(ctx context.Context, term uint64) {
 			}
 		})
 	}
-	jobs.Go(func() { r.propose(ctx) })
+	jobs.Go(func() { r.propose(ctx, jobs) })
 	jobs.Go(func() { r.sweep(ctx) })
 	jobs.Go(func() {
 		defer close(work)
@@ -86,15 +87,12 @@ func (r *runner) lead(ctx context.Context, term uint64) {
 	r.drain()
 }
 
-// drain hands results in that were ready when the term ended.
+// drain hands results on that were ready when the term ended.
 func (r *runner) drain() {
 	for {
 		select {
 		case out := <-r.results:
-			go func() {
-				r.handIn(out)
-				r.release(keyOf(out))
-			}()
+			r.later(out)
 		default:
 			return
 		}
@@ -178,14 +176,21 @@ func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
 	if left <= 0 {
 		// A failover took longer than the call had: it is not made any more, and
 		// that is certain, where a dispatch would make it unknown.
-		r.handIn(event.Result{
+		r.later(event.Result{
 			Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, Code: string(failure.ToolTimeout),
 			Message: "the call's time was over before it was made: it did not happen",
 		})
+		return
+	}
+	if r.suspended() {
 		r.release(call.Key)
 		return
 	}
-	if r.suspended() || !r.mayCall(ctx, call, term) {
+	switch may, instead := r.mayCall(ctx, call, term); {
+	case instead != nil:
+		r.later(*instead)
+		return
+	case !may:
 		r.release(call.Key)
 		return
 	}
@@ -213,8 +218,7 @@ func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
 	select {
 	case r.results <- out: // proposed together with others; released there
 	case <-ctx.Done():
-		r.handIn(out)
-		r.release(call.Key)
+		r.later(out)
 	}
 }
 
@@ -228,8 +232,8 @@ func (r *runner) idempotencyKey(call *tools.Call) string {
 	return fmt.Sprintf("%s-%d-%d", flows.FormatID(id), call.Key.Tick, call.Key.Call)
 }
 
-// propose commits results, together where several are there.
-func (r *runner) propose(ctx context.Context) {
+// propose commits results, together where several are there, as jobs of the term.
+func (r *runner) propose(ctx context.Context, jobs *supervise.Group) {
 	for {
 		var batch []event.Result
 		select {
@@ -247,24 +251,29 @@ func (r *runner) propose(ctx context.Context) {
 				break more
 			}
 		}
-		go r.commit(ctx, batch)
+		jobs.Go(func() { r.commit(ctx, batch) })
 	}
 }
 
+// commit proposes results. Those that were not taken, or of which a panic leaves it
+// open, are handed on.
 func (r *runner) commit(ctx context.Context, batch []event.Result) {
+	taken := make([]bool, len(batch))
+	defer func() {
+		for i := range batch {
+			if taken[i] {
+				r.release(keyOf(batch[i]))
+			} else {
+				r.later(batch[i])
+			}
+		}
+	}()
 	events := make([]event.Event, len(batch))
 	for i := range batch {
 		events[i] = r.eventOf(batch[i])
 	}
 	for i, answer := range r.n.ProposeAll(ctx, events) {
-		if answer.Verdict != Applied {
-			go func() {
-				r.handIn(batch[i])
-				r.release(keyOf(batch[i]))
-			}()
-			continue
-		}
-		r.release(keyOf(batch[i]))
+		taken[i] = answer.Verdict == Applied
 	}
 }
 
@@ -274,40 +283,6 @@ func keyOf(out event.Result) tools.Key {
 
 func (r *runner) eventOf(out event.Result) event.Event {
 	return event.Event{Kind: event.ToolResult, Principal: "node:" + r.n.config.NodeID, Body: event.Encode(out)}
-}
-
-// handIn gives a result to whoever leads, until somebody has taken it or the
-// call is over. A result that is already there, or too late, is recorded as
-// stale and changes nothing (INV-19).
-func (r *runner) handIn(out event.Result) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	for ctx.Err() == nil && !r.n.stopping.Load() {
-		if !r.wanted(out) {
-			return
-		}
-		if r.n.Propose(ctx, r.eventOf(out)).Verdict == Applied {
-			return
-		}
-		if leader, ok := r.n.Leader(); ok && leader.ID != r.n.config.NodeID {
-			answer, err := r.n.config.Calls.Call(ctx, leader.Raft, peerHandIn, event.Encode(out))
-			if err == nil && len(answer) == 1 && Verdict(answer[0]) == Applied {
-				return
-			}
-		}
-		pause(ctx, 20*time.Millisecond)
-	}
-}
-
-// wanted reports whether a result still means something: to its agent, or to the
-// account that the call was reserved in (RU-3).
-func (r *runner) wanted(out event.Result) bool {
-	state := r.n.fsm.State()
-	if _, pending := state.Tools.Get(keyOf(out)); pending {
-		return true
-	}
-	_, open := state.Budgets.Reservation(budgets.Key{Agent: out.Agent, Tick: out.Tick, Call: out.Call})
-	return open
 }
 
 // sweep cancels adapters whose calls the kernel has resolved without them.

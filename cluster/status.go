@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"sync"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/supervise"
 )
 
 // statusWait bounds how long a peer may take to tell its status.
@@ -32,7 +32,7 @@ func gatherStatus(ctx context.Context, c *Config, own func() NodeStatus, alone b
 	out := Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Nodes: make([]NodeStatus, len(c.Peers))}
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
-	var asked sync.WaitGroup
+	asked, ctx := supervise.NewGroup(ctx)
 	for i, p := range c.Peers {
 		asked.Go(func() {
 			if p.ID == c.NodeID {

@@ -36,7 +36,8 @@ type Component struct {
 
 type component struct {
 	Component
-	failures int // in a row: with less than an ErrorWindow in between
+	failures int       // in a row: with less than an ErrorWindow in between
+	hurt     time.Time // when Hurt was on record last
 }
 
 // streak is how often a component has failed in a row; 0 once it has worked for
@@ -99,6 +100,32 @@ func (r *Registry) Failed(name, cause string) (wait time.Duration, again bool) {
 	r.become(c, status, cause)
 	r.review()
 	return wait, again
+}
+
+// Hurt notes that a component failed somebody who asked it for something, and goes on.
+// It is on record once an ErrorWindow: whoever asks again and again must not fill the
+// journal.
+func (r *Registry) Hurt(name, cause string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.components {
+		if c.Name != name {
+			continue
+		}
+		now := r.options.Now().UTC()
+		c.LastErrorAt, c.LastError = now, brief(cause)
+		if c.hurt.IsZero() || now.Sub(c.hurt) >= r.options.Policy.ErrorWindow {
+			c.hurt = now
+			r.record(Entry{Kind: KindComponent, By: "node", Component: c.Name, Status: c.Status, Cause: cause, Restarts: c.Restarts})
+		}
+	}
+}
+
+// Due is how long a component that failed must still wait before it begins again.
+func (r *Registry) Due(name string) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(0, r.component(name).RetryAt.Sub(r.options.Now()))
 }
 
 // Rests notes that a component has nothing to do at the moment.

@@ -5,9 +5,12 @@
 // # Who calls it, in which order
 //
 // Package cluster and cmd/omni call Run with the components that live together:
-// those of a node, those of a term that it leads, its API. Run returns when its
-// context has ended and every component with it. A component that has goroutines of
-// its own runs them in a Group, so that a panic in one of them is its panic.
+// those of a node, those of a term that it leads, its API. Run, or Begin's
+// channel, tells when its context has ended and every component with it. A component
+// that has goroutines of its own runs them in a Group, so that a panic in one of them
+// is its panic; a rule of internal/lint sees to it that a node's code starts none
+// otherwise. Whoever answers requests in a component's name recovers from what one of
+// them panics with, and tells Caught.
 //
 // # What it never does
 //

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -23,8 +22,12 @@ type Component struct {
 	// Required says that the node is worth nothing without it. Given up, it is
 	// reported to Options.Lost.
 	Required bool
-	// Rests says that it is at work at times only, such as while the node leads.
+	// Rests says that it is at work at times only, such as while the node leads. It
+	// begins no earlier than its last failure allows.
 	Rests bool
+	// Down is told that it has failed and is not started again at once, or given up
+	// for good. The context is that of Run. nil: nobody is told.
+	Down func(ctx context.Context, forGood bool)
 }
 
 // Options of Run.
@@ -47,12 +50,26 @@ func Run(ctx context.Context, o Options, components ...Component) {
 	tree := suture.New("node", spec)
 	for _, c := range components {
 		o.State.Name(c.Name, c.Required)
-		tree.Add(&service{Component: c, Options: o})
+		s := &service{Component: c, Options: o}
+		if c.Rests {
+			s.wait = o.State.Due(c.Name)
+		}
+		tree.Add(s)
 	}
 	_ = tree.Serve(ctx) // ends with the context only, and after every component
 	for _, c := range components {
 		(&service{Component: c, Options: o}).ended() // one that waited for its restart, too
 	}
+}
+
+// Begin is Run in a goroutine of its own. The channel is closed when it returns.
+func Begin(ctx context.Context, o Options, components ...Component) (done <-chan struct{}) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		Run(ctx, o, components...)
+	}()
+	return ended
 }
 
 // stopEventually is how long the library waits for a component that was told to
@@ -74,6 +91,9 @@ func (s *service) Serve(ctx context.Context) error {
 	s.State.OK(s.Name)
 	err := s.run(ctx)
 	if ctx.Err() != nil || err == nil {
+		if panicked := new(panicError); errors.As(err, &panicked) {
+			s.State.Hurt(s.Name, err.Error()) // while it ended
+		}
 		s.ended()
 		return suture.ErrDoNotRestart
 	}
@@ -81,13 +101,21 @@ func (s *service) Serve(ctx context.Context) error {
 	if again {
 		s.Logger.Error("a component has failed and is started again", "component", s.Name, "error", err, "in", wait)
 		s.wait = wait
+		s.down(ctx, wait > 0, false)
 		return err
 	}
 	s.Logger.Error("a component keeps failing and is given up", "component", s.Name, "error", err)
 	if s.Required {
 		s.Lost(fmt.Errorf("%s keeps failing and was given up: %w", s.Name, err))
 	}
+	s.down(ctx, true, true)
 	return suture.ErrDoNotRestart
+}
+
+func (s *service) down(ctx context.Context, is, forGood bool) {
+	if is && s.Down != nil {
+		s.Down(ctx, forGood)
+	}
 }
 
 // rest waits until the component may be started; false when its time is over.
@@ -106,13 +134,7 @@ func (s *service) rest(ctx context.Context) bool {
 func (s *service) run(ctx context.Context) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			stack := debug.Stack()
-			var inner *groupPanic
-			if e, ok := cause.(error); ok && errors.As(e, &inner) {
-				cause, stack = inner.cause, inner.stack
-			}
-			s.Logger.Error("a component panicked", "component", s.Name, "cause", cause, "stack", string(stack))
-			err = fmt.Errorf("panic: %v", cause)
+			err = s.panicked(s.Name, cause)
 		}
 	}()
 	return s.Run(ctx)

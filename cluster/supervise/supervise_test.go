@@ -1,6 +1,7 @@
 package supervise_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -178,3 +179,82 @@ func TestEnds(t *testing.T) {
 		require.Nil(t, b.state.Transition(nodestate.Done, nodestate.Cause{}))
 	})
 }
+
+// Who has a component hears when it is not started again at once, and when never; what
+// rests keeps its wait when its next time comes.
+func TestDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var starts, down, forGood atomic.Int32
+		one := supervise.Component{
+			Name: "pulse", Rests: true,
+			Run: func(context.Context) error { starts.Add(1); return errors.New("no") },
+			Down: func(_ context.Context, good bool) {
+				down.Add(1)
+				if good {
+					forGood.Add(1)
+				}
+			},
+		}
+		b := begin(t, one)
+		synctest.Wait()
+		policy := nodestate.DefaultPolicy
+		require.Equal(t, []int{policy.DegradedAfter + 1, 1}, []int{int(starts.Load()), int(down.Load())})
+		b.stop()
+
+		ctx, end := context.WithCancel(t.Context())
+		done := supervise.Begin(ctx, supervise.Options{State: b.state, Logger: hclog.NewNullLogger()}, one)
+		time.Sleep(policy.RestartBackoff - time.Millisecond)
+		require.Equal(t, policy.DegradedAfter+1, int(starts.Load()), "another term is no other chance")
+		require.Equal(t, nodestate.StatusIdle, b.component("pulse").Status)
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, policy.DegradedAfter+2, int(starts.Load()))
+		time.Sleep(time.Hour)
+		require.Equal(t, []int{policy.RestartBudget, policy.RestartBudget - policy.DegradedAfter, 1},
+			[]int{int(starts.Load()), int(down.Load()), int(forGood.Load())})
+		end()
+		<-done
+	})
+}
+
+// What is caught over a request, or while a component ends, is on record, and the
+// component's work is not interrupted by it.
+func TestCaught(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		b := begin(t,
+			supervise.Component{Name: "api", Run: waits},
+			supervise.Component{Name: "tools", Run: func(ctx context.Context) error {
+				<-ctx.Done()
+				panic("at the end")
+			}},
+		)
+		synctest.Wait()
+		seq := b.state.Snapshot().Seq
+		request := func() {
+			defer func() {
+				o := supervise.Options{State: b.state, Logger: hclog.New(&hclog.LoggerOptions{Output: &log})}
+				o.Caught("api", recover())
+			}()
+			g, _ := supervise.NewGroup(t.Context())
+			g.Go(failsDeepInside)
+			g.Wait()
+		}
+		for range 100 {
+			request()
+		}
+		require.Equal(t, seq+1, b.state.Snapshot().Seq, "on record once a window: the journal is bounded")
+		require.Equal(t, 100, bytes.Count(log.Bytes(), []byte("supervise_test.failsDeepInside")), "with its stack, each time")
+		api := b.component("api")
+		require.Equal(t, []any{nodestate.StatusOK, "panic: boom", 0}, []any{api.Status, api.LastError, api.Restarts})
+		require.Equal(t, nodestate.Running, b.state.State())
+		time.Sleep(nodestate.DefaultPolicy.ErrorWindow)
+		request()
+		require.Equal(t, seq+2, b.state.Snapshot().Seq)
+		b.stop()
+		require.Equal(t, "panic: at the end", b.component("tools").LastError)
+		require.Equal(t, seq+3, b.state.Snapshot().Seq)
+	})
+}
+
+func failsDeepInside() { panic("boom") }

@@ -205,14 +205,14 @@ type standing struct {
 	logger   hclog.Logger
 
 	stopAPI context.CancelFunc
-	apiDone chan struct{} // closed when the API is no longer supervised
-	lost    chan error    // why it was given up
+	apiDone <-chan struct{} // closed when the API is no longer supervised
+	lost    chan error      // why it was given up
 }
 
 // open opens the ports and the node behind them: its Raft transport, its tools,
 // its evaluators. When it fails nothing is left open.
 func (f serverFlags) open(c cluster.Config, secured *tls.Config) (_ *standing, err error) {
-	s := &standing{logger: c.Logger, apiDone: make(chan struct{}), lost: make(chan error, 1)}
+	s := &standing{logger: c.Logger, lost: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -239,7 +239,7 @@ func (f serverFlags) open(c cluster.Config, secured *tls.Config) (_ *standing, e
 	}
 	streams.Peers().Handle(s.node.HandlePeer)
 	streams.History().Answer(s.node.HandleHistory)
-	s.server = httpapi.New(s.node, httpapi.Options{Lookup: f.evaluators, Logger: c.Logger.Named("api")})
+	s.server = f.serverOf(s.node, supervise.Options{State: c.State, Logger: c.Logger})
 	return s, nil
 }
 
@@ -250,17 +250,40 @@ func (f serverFlags) tell(c cluster.Config) (stop func()) {
 	if err != nil {
 		return func() {}
 	}
-	server := httpapi.New(cluster.Wait(c), httpapi.Options{Lookup: f.evaluators, Logger: c.Logger.Named("api")})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener) // until it is shut down
-	}()
+	watched := supervise.Options{State: c.State, Logger: c.Logger, Lost: func(error) {}} // the next start opens it anew
+	server := f.serverOf(cluster.Wait(c), watched)
+	ctx, quit := context.WithCancel(context.Background())
+	done := supervise.Begin(ctx, watched, supervise.Component{Name: apiComponent, Required: true, Run: serveAt(server, listener)})
 	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), keptWithinFatal)
+		brief, cancel := context.WithTimeout(ctx, keptWithinFatal)
 		defer cancel()
-		_ = server.Shutdown(ctx) // what is left is cut
+		_ = server.Shutdown(brief) // what is left is cut
+		quit()
 		<-done
+	}
+}
+
+const apiComponent = "api"
+
+// serverOf makes a node's API, which tells of panics over requests.
+func (f serverFlags) serverOf(node httpapi.Node, watched supervise.Options) *httpapi.Server {
+	return httpapi.New(node, httpapi.Options{
+		Lookup: f.evaluators, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
+	})
+}
+
+// serveAt answers on a listener until the server is shut down. When that failed, it
+// listens at the same address anew.
+func serveAt(server *httpapi.Server, first net.Listener) func(context.Context) error {
+	address := first.Addr().String()
+	return func(context.Context) (err error) {
+		listener := first
+		if first = nil; listener == nil {
+			if listener, err = net.Listen("tcp", address); err != nil {
+				return err
+			}
+		}
+		return server.Serve(listener)
 	}
 }
 
@@ -332,26 +355,15 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 func (s *standing) answer(l *life) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopAPI = cancel
-	address, first := s.api.Addr().String(), s.api
-	run := func(context.Context) (err error) {
-		listener := first
-		if first = nil; listener == nil {
-			if listener, err = net.Listen("tcp", address); err != nil {
-				return err
-			}
-		}
-		return s.server.Serve(listener) // until it is shut down, after the node
-	}
 	lost := func(err error) {
-		l.ask(nodestate.Fatal, nodestate.Cause{By: "component:api", Text: err.Error()})
+		l.ask(nodestate.Fatal, nodestate.Cause{By: "component:" + apiComponent, Text: err.Error()})
 		s.lost <- err
 	}
-	l.state.Name("api", true)
-	go func() {
-		defer close(s.apiDone)
-		supervise.Run(ctx, supervise.Options{State: l.state, Logger: l.logger, Lost: lost}, supervise.Component{Name: "api", Required: true, Run: run})
-	}()
-	s.logger.Info("serving", "api", address, "kernel", s.node.KernelID(), "cluster", s.node.ClusterID())
+	l.state.Name(apiComponent, true)
+	s.apiDone = supervise.Begin(ctx, supervise.Options{State: l.state, Logger: l.logger, Lost: lost}, supervise.Component{
+		Name: apiComponent, Required: true, Run: serveAt(s.server, s.api), // until it is shut down, after the node
+	})
+	s.logger.Info("serving", "api", s.api.Addr(), "kernel", s.node.KernelID(), "cluster", s.node.ClusterID())
 }
 
 // serve waits until it is told to stop, or must, and stops.

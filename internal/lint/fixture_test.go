@@ -82,6 +82,15 @@ func TestSkipsFixture(t *testing.T) {
 	}, lines(Skips(load(t, "skips.txtar"))))
 }
 
+// NO-1
+func TestGoroutinesFixture(t *testing.T) {
+	text := ": a panic in this goroutine would end the process: start it with supervise.Group or supervise.Begin"
+	assert.Equal(t, []string{
+		"cluster/a.go:8" + text, "cluster/a.go:12" + text, "cluster/a.go:17" + text, "cluster/a.go:18" + text, "cluster/a.go:19" + text,
+		"cluster/a.go:22" + text, "cluster/a.go:25" + text, "cmd/omni/server.go:3" + text, "transport/raftstream/deep/a.go:3" + text,
+	}, lines(Goroutines(load(t, "goroutines.txtar"))))
+}
+
 var wantComment = regexp.MustCompile(`// want (.*)$`)
 
 func TestPurityFixture(t *testing.T) {

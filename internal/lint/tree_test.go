@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,6 +33,7 @@ func TestTree(t *testing.T) {
 	assertNone(t, tree.Broken)
 	t.Run("imports", func(t *testing.T) { assertNone(t, Imports(tree)) })
 	t.Run("docs", func(t *testing.T) { assertNone(t, Docs(tree)) })
+	t.Run("goroutines", func(t *testing.T) { assertNone(t, Goroutines(tree)) })
 	t.Run("skips", func(t *testing.T) { assertNone(t, Skips(tree)) })
 	t.Run("sizes", func(t *testing.T) {
 		text, err := os.ReadFile(sizesFile)
@@ -98,6 +100,11 @@ func TestPolicyIsUsed(t *testing.T) {
 	}
 	for exception := range kernelExceptions {
 		assert.True(t, edges[exception], "the exception for %v is no longer needed", exception)
+	}
+	for exception := range unsupervised {
+		others := maps.Clone(unsupervised)
+		delete(others, exception)
+		assert.NotEmpty(t, goroutinesBut(tree, others), "the exception for %s is no longer needed", exception)
 	}
 	for name := range vocabulary {
 		assert.True(t, dirs["kernel/"+name], "there is no kernel/%s", name)

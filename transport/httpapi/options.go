@@ -13,6 +13,9 @@ import (
 type Options struct {
 	Lookup flows.Lookup // finds evaluators; evaluator.Lookup
 	Logger hclog.Logger // silence
+	// Panicked is told what a request panicked with, in the deferred function that
+	// recovered it; nil: nobody is.
+	Panicked func(cause any)
 
 	CommandTimeout time.Duration // how long an outcome is waited for; 10 s
 	ReadTimeout    time.Duration // how long a read waits for its index; 5 s
@@ -34,6 +37,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Panicked == nil {
+		o.Panicked = func(any) {}
 	}
 	orTime(&o.CommandTimeout, 10*time.Second)
 	orTime(&o.ReadTimeout, 5*time.Second)

@@ -42,7 +42,7 @@ func New(node Node, options Options) *Server {
 	s.programs = newCompiledCache(s.options.Lookup)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.http = &http.Server{
-		Handler:           s.routes(),
+		Handler:           s.surviving(s.routes()),
 		ReadHeaderTimeout: s.options.HeaderTimeout,
 		ReadTimeout:       s.options.BodyTimeout,
 		WriteTimeout:      s.options.BodyTimeout + s.options.CommandTimeout + s.options.WriteTimeout,
