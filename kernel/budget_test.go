@@ -192,6 +192,46 @@ func TestReservationsOutliveTheirAgents(t *testing.T) {
 	}
 }
 
+// RU-7: what outlives its agent takes up room, too: there are at most max_outbox
+// reservations, whatever became of the calls, and a charged call that finds them all
+// taken is answered. Calls that nothing is charged for go on.
+func TestOpenReservationsAreBounded(t *testing.T) {
+	s := kerneltest.New(t, 2, func(c *config.Config) { c.MaxOutbox = 3 })
+	var orphans []tools.Key
+	for range 2 {
+		id := spender(s, 100, paid("GET", 30))
+		orphans = append(orphans, s.Pending...)
+		s.Pending = nil
+		s.Kill(id)
+	}
+	st := s.State()
+	require.Equal(t, 2, st.Budgets.Open())
+	require.Zero(t, st.Tools.Len(), "the outbox is empty")
+	id := spender(s, 100, paid("GET", 30), paid("GET", 30))
+	require.Len(t, s.Pending, 1)
+	used(s, s.Pending[0], 5)
+	assert.Equal(t, []string{"5", "TOOL_UNREACHABLE"}, codes(s, id))
+	s.Pending = nil
+
+	narrow := spender(s, 40, paid("GET", 30), paid("GET", 30))
+	require.Len(t, s.Pending, 1)
+	assert.Zero(t, account(s, narrow).Waiting, "who waits for room takes a place, too")
+	used(s, s.Pending[0], 5)
+	s.Pending = nil
+	service(s, callEcho, nil)
+	require.Len(t, s.Pending, 1, "which is charged to nobody")
+	s.Pending = nil
+
+	used(s, orphans[0], 7)
+	id = spender(s, 100, paid("GET", 30), paid("GET", 30))
+	require.Len(t, s.Pending, 2, "what is settled makes room")
+	for _, key := range s.Pending {
+		used(s, key, 1)
+	}
+	assert.Equal(t, []string{"1", "1"}, codes(s, id))
+	s.Check()
+}
+
 // RU-5: how a call ends says what it is settled at, when its tool said nothing.
 func TestWhatACallIsSettledAt(t *testing.T) {
 	for _, row := range []struct {
@@ -356,7 +396,6 @@ func TestBudgetsRefused(t *testing.T) {
 // RU-9: an agent's time runs while it is at work, with a warning, and ends it;
 // suspended it stands still, and more of it can be given.
 func TestTimeAtWork(t *testing.T) {
-	const hour = int64(3_600_000)
 	start := func(t *testing.T) (*kerneltest.Sim, string) {
 		s := kerneltest.New(t, 2)
 		return s, s.Start(event.Define{Mode: "service", Budget: &event.Budget{WallMillis: hour}, Program: kerneltest.JSON(t, literal)}, nil)

@@ -281,7 +281,7 @@ var routes = [bus.Last + 1]route{
 	}},
 	bus.RunTransition: {name: "RUN_TRANSITION", decode: body(runs.DecodeEvent), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Runs.ApplyTransition(r.Agent, at, r.Body.(*runs.Event))
-	}, react: []reaction{flows.RunNext}},
+	}, react: []reaction{flows.RunNext, flows.Work}},
 	bus.InvalidRunTransition: {name: "INVALID_RUN_TRANSITION", decode: body(runs.DecodeRejection)},
 	bus.RunTaskStarted: {name: "RUN_TASK_STARTED", decode: body(runs.DecodeTask), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Runs.ApplyTaskStarted(r.Agent, at, s.Agents.Get(r.Agent).Execution.LastTick+1, r.Body.(*runs.TaskBody))

@@ -99,6 +99,9 @@ func (t *Tables) Len() int { return t.accounts.Len() }
 // Waiters is the number of calls that wait for room.
 func (t *Tables) Waiters() int { return t.waiters.Len() }
 
+// Open is the number of reservations that are not settled yet.
+func (t *Tables) Open() int { return t.reserved.Len() }
+
 // Get finds the account that an agent holds itself.
 func (t *Tables) Get(agent uint32) (*Account, bool) { return t.accounts.Get(holder(agent)) }
 

@@ -37,6 +37,11 @@ func (g *gate) charge(j *judgement, call *tools.RequestedBody, timer bus.Record)
 	if account == 0 {
 		return true
 	}
+	if uint32(g.v.Budgets.Open()+g.v.Budgets.Waiters())+g.calls >= g.v.Config.MaxOutbox {
+		// A reservation may outlive its call (RU-7): the outbox's length does not bound them.
+		g.refuse(call.Call, call.Tool, &failure.Failure{Code: failure.ToolUnreachable, Message: "budgets hold as many reservations for calls that may have been made as max_outbox allows"})
+		return false
+	}
 	cost := budgets.Amounts{}
 	if j.manifest.Cost != nil {
 		cost.Tokens, cost.USDMicros = j.manifest.Cost(call.Args)

@@ -4,28 +4,32 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 )
 
-// Work reacts to Lifecycle: the time of an agent that holds an account runs while
-// it is at work, which it is not before it is spawned, nor while it is suspended
-// or faulted, nor when it is over (RU-3).
+// Work reacts to Lifecycle and RunTransition: the time of an agent that holds an
+// account runs while it is at work (RU-9).
 func Work(v View, made bus.Record, out *bus.Batch) {
 	a, ok := v.Budgets.Get(made.Agent)
 	if !ok || a.Limits.WallMillis == 0 {
 		return
 	}
-	if running := atWork(v.StateOf(made.Agent)); running != (a.Since != 0) {
+	if running := v.atWork(made.Agent); running != (a.Since != 0) {
 		v.clock(a, running, out)
 	}
 }
 
-func atWork(s lifecycle.State) bool {
-	switch s {
+// atWork tells whether an agent's time runs: not before it is spawned, nor while it
+// is suspended or faulted, nor when it is over; and a run's root has nothing to do
+// while the run is PLANNED or PAUSED.
+func (v View) atWork(no uint32) bool {
+	switch v.StateOf(no) {
 	case lifecycle.Defined, lifecycle.Resumable, lifecycle.Faulted, lifecycle.Terminated:
 		return false
 	}
-	return true
+	run := v.Runs.Get(no)
+	return run == nil || run.State != runs.Planned && run.State != runs.Paused
 }
 
 // Reset reacts to a change of limits, or to a mark: the next moment of the
@@ -38,7 +42,7 @@ func Reset(v View, made bus.Record, out *bus.Batch) {
 	if m, isMark := made.Body.(*budgets.Mark); isMark && m.Kind != budgets.WallMillis {
 		return
 	}
-	running := a.Limits.WallMillis > 0 && atWork(v.StateOf(made.Agent))
+	running := a.Limits.WallMillis > 0 && v.atWork(made.Agent)
 	if running || a.Since != 0 {
 		v.clock(a, running, out)
 	}

@@ -20,7 +20,7 @@ type ledger struct {
 
 // CheckBudgets adds up what the log says of budgets, and compares (RU-3): nothing
 // is reserved that an account has no room for, every settlement is what its tool
-// reported, and no reservation is settled twice.
+// reported, no reservation is settled twice, and time is what agents were at work.
 func (s *Sim) CheckBudgets() {
 	s.T.Helper()
 	l := &ledger{
@@ -58,6 +58,7 @@ func (s *Sim) CheckBudgets() {
 		return true
 	})
 	require.Len(s.T, l.open, left)
+	s.checkTime()
 }
 
 func (l *ledger) take(t TB, r Record) {

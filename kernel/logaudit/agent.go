@@ -91,7 +91,7 @@ func afterTheEnd(kind bus.Kind) bool {
 	case bus.Released, bus.QueueReleased, bus.TickFrozen, bus.TimerSet, bus.TimerCleared, bus.SnapshotDropped,
 		bus.AgentArchived, bus.MemoryReleased, bus.ReceiveStarted, bus.DelegationOver, bus.RequestCancelled,
 		bus.ChildrenRevoked, bus.ParentTerminated, bus.CascadeMoved, bus.StaleResult, bus.Audit,
-		bus.BudgetBlocked, bus.BudgetOutlived, bus.BudgetClock, bus.RunArchived:
+		bus.BudgetBlocked, bus.BudgetOutlived, bus.RunArchived:
 		return true
 	}
 	return false

@@ -4,11 +4,14 @@ import (
 	"slices"
 
 	"github.com/omnikernel/omnikernel/kernel/authority"
+	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 )
 
@@ -123,6 +126,7 @@ func (a *Auditor) end() {
 		}
 		g.touched = false
 	}
+	a.shifts()
 	clear(a.purse.meter)
 	clear(a.purse.over)
 	clear(a.touched)
@@ -218,6 +222,8 @@ func (a *Auditor) judgeAgents() {
 		a.metered(body.Call, body.Usage)
 	case *tools.StaleBody:
 		a.metered(body.Call, body.Usage)
+	case *lifecycle.Event, *runs.Event, *budgets.Changed, *budgets.Clock:
+		a.purse.shift(a.record.Agent)
 	}
 	if a.ofRun() {
 		return

@@ -14,6 +14,8 @@ type account struct {
 	limits   budgets.Limits
 	reserved budgets.Amounts
 	settled  budgets.Amounts
+	spent    int64 // milliseconds at work before since
+	since    int64 // kernel clock, Unix milliseconds; 0 while time stands still
 }
 
 // reservation is what a call may yet come to.
@@ -29,6 +31,7 @@ type purse struct {
 	open     map[tools.Key]reservation
 	meter    map[tools.Key]tools.Usage // of calls that ended in this event
 	over     map[tools.Key]budgets.Amounts
+	shifted  []uint32 // accounts whose time this event may have started or stopped
 }
 
 func newPurse() purse {
@@ -61,6 +64,8 @@ func (a *Auditor) budget() (other bool) {
 		a.settled(key, body)
 	case *budgets.Mark:
 		a.marked(body)
+	case *budgets.Clock:
+		a.clocked(body)
 	default:
 		return true
 	}
@@ -203,7 +208,7 @@ func (a *Auditor) marked(b *budgets.Mark) {
 	case budgets.USDMicros:
 		settled, reserved = held.settled.USDMicros, held.reserved.USDMicros
 	case budgets.WallMillis:
-		settled, reserved = b.Used, 0 // time is not summed up here
+		settled, reserved = uint64(held.worked(a.now)), 0
 	}
 	if b.Used != settled || b.Reserved != reserved || b.Limit != held.limits.Of(b.Kind) {
 		a.found(Budget, "the mark says %d used, %d reserved of %d, and the records before it %d, %d of %d", b.Used, b.Reserved, b.Limit, settled, reserved, held.limits.Of(b.Kind))

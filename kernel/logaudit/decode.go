@@ -51,7 +51,7 @@ func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
 		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified,
 		bus.TimerSet, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
 		bus.CascadeMoved, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued,
-		bus.BudgetBlocked, bus.BudgetOutlived, bus.BudgetClock, bus.RunPauseRequested, bus.RunArchived:
+		bus.BudgetBlocked, bus.BudgetOutlived, bus.RunPauseRequested, bus.RunArchived:
 		return unread{}, true
 	}
 	return nil, false
@@ -101,6 +101,7 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.BudgetOverrun:         body(budgets.DecodeOverrun),
 	bus.BudgetWarning:         body(budgets.DecodeMark),
 	bus.BudgetExceeded:        body(budgets.DecodeMark),
+	bus.BudgetClock:           body(budgets.DecodeClock),
 	bus.RunDefined:            body(runs.DecodeDefined),
 	bus.RunPlanned:            body(runs.DecodePlanned),
 	bus.RunTransition:         body(runs.DecodeEvent),

@@ -64,7 +64,7 @@ var Rules = [...]Rule{
 	{Grants, "LC-10", "grants are those of the token, and a revocation takes away and never gives"},
 	{Fork, "LO-13", "a fork starts from the end of an event of an agent that was there, and names that agent's own chain value there"},
 	{Suspended, "NO-2", "while the kernel is suspended no tick starts, no deadline rings and no call is dispatched; it is suspended and resumed by turns"},
-	{Budget, "RU-5", "nothing is reserved beyond a limit; a reservation is settled once, at what the tool reported, or what the call declared, or nothing if it was not made"},
+	{Budget, "RU-5", "nothing is reserved beyond a limit; a reservation is settled once, at what the tool reported, or what the call declared, or nothing if it was not made; time that is limited runs while its agent is at work, and only then"},
 	{Run, "RU-1", "every transition of a run is an edge of its table, and starts where the last one ended; its tasks run in order, once each"},
 }
 
