@@ -20,15 +20,20 @@ func (f *FSM) archive(s *state.State) {
 }
 
 // droppable tells whether a block may leave the log for the archive as of the event
-// at an index: every agent that it concerns was TERMINATED by then, it brings no
-// body that others may use, and it is not the log's first, which says how the kernel
-// was booted. Any later state answers the same.
+// at an index: every agent that it concerns was TERMINATED by then, and so was the root
+// agent of every run that one of them worked for; it brings no body that others may
+// use, and it is not the log's first, which says how the kernel was booted. Any later
+// state answers the same.
 func droppable(s *state.State, position uint64, b *logging.Block, archivedAt uint64) bool {
 	if position == 0 {
 		return false
 	}
 	for i := range b.Touched() {
-		if agent, _ := b.TouchedAt(i); !s.OverAt(agent, archivedAt) {
+		agent, _ := b.TouchedAt(i)
+		if run, ok := logging.RunOf(agent); ok {
+			agent = run // its ledger is whole while its root agent is there
+		}
+		if !s.OverAt(agent, archivedAt) {
 			return false
 		}
 	}

@@ -15,8 +15,14 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/stretchr/testify/require"
 )
+
+const makesAChild = `{"kind":"SEQ","payload":{"steps":[
+	{"kind":"CALL","payload":{"tool":"agent.delegate","args":{"detach":true,"children":[{"grants":[{"effect":"ALLOW","action":"tool.call","resource":"**"}],
+		"program":{"kind":"CALL","payload":{"tool":"timer.sleep","args":{"ms":5}}}}]}}},
+	{"kind":"CALL","payload":{"tool":"echo"}}]}}`
 
 // archivedLog is the log of a kernel with many agents, most of which are over when
 // the log is archived.
@@ -30,6 +36,15 @@ func archivedLog(t *testing.T) (*kerneltest.Sim, []*raft.Log) {
 		}, nil))
 		if i%2 == 0 {
 			require.Empty(t, s.Kill(ids[i]).Refusal)
+		}
+		if i%6 == 3 { // whose child is over soon, in an event of its own
+			run := kerneltest.IDOf(s.Must(event.RunPlan, event.PlanRun{
+				Agent: event.Define{Grants: kerneltest.Everything(), MaxDepth: 1}, Start: true, Tasks: []event.RunTask{{Name: "only", Program: kerneltest.JSON(t, makesAChild)}},
+			}).Agent)
+			s.Pass(5)
+			if i%4 == 3 {
+				require.Empty(t, s.Kill(run).Refusal)
+			}
 		}
 		s.Pulse()
 	}
@@ -160,6 +175,20 @@ func (r *replica) requireKept(s *kerneltest.Sim) {
 	}
 	require.Greater(t, alive, 20)
 	require.Greater(t, over, 20)
+	going, ended := 0, 0
+	st.Runs.AllLedgers(func(l runs.Ledger) bool { // RU-4
+		err := r.store.AgentHistory(logging.RunSubject(l.Agent), l.LastBlock, 1, func(uint64, *logging.Block) bool { return true })
+		if !st.Runs.Get(l.Agent).State.Over() {
+			require.NoError(t, err, "run %d", l.Agent)
+			require.Equal(t, lifecycle.Terminated, st.StateOf(l.Agent+1), "its child")
+			going++
+		} else {
+			require.ErrorAs(t, err, new(*segment.CompactedError))
+			ended++
+		}
+		return true
+	})
+	require.Equal(t, []int{5, 5}, []int{going, ended})
 	st.Interned.All(func(e *interning.Entry, _ uint32) bool {
 		_, err := r.store.BlockAt(e.Block - 1)
 		require.NoError(t, err, "the block that brought body %d", e.No)

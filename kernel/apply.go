@@ -12,6 +12,8 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/invariants"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/runs"
+	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 )
 
@@ -54,10 +56,13 @@ func (k *Kernel) begin(index, term uint64, e *event.Event) {
 
 // seal ends the event: its block, the chain, the position of the next one.
 func (k *Kernel) seal(outcome event.Outcome) Applied {
+	if k.state.Runs.Len() > 0 {
+		k.touchRuns()
+	}
 	block, digest := k.block.Seal(k.state.Log.Chain)
 	for i := range k.block.Touched() {
-		agent, head := k.block.TouchedAt(i)
-		k.state.Agents.Edit(agent).Head = logging.ChainAfter(head, digest)
+		subject, head := k.block.TouchedAt(i)
+		reached(k.state, subject, logging.ChainAfter(head, digest))
 	}
 	segment := config.Default().SegmentBytes
 	if k.state.Config != nil {
@@ -383,6 +388,27 @@ func (k *Kernel) touch(r bus.Record) {
 		k.block.Touch(r.Agent, row.LastBlock, row.Head)
 		k.state.Agents.Edit(r.Agent).LastBlock = here
 	}
+}
+
+// touchRuns links the blocks of the runs that the touched agents work for (RU-4).
+func (k *Kernel) touchRuns() {
+	for i := range k.block.Touched() {
+		agent, _ := k.block.TouchedAt(i)
+		if run := k.state.Agents.Get(agent).Run; run != 0 {
+			ledger := k.state.Runs.Ledger(run)
+			k.block.Touch(logging.RunSubject(run), ledger.LastBlock, ledger.Head)
+		}
+	}
+}
+
+// reached notes a subject's own chain value after the block in hand; a run's row
+// has the pointer to the block from here, too.
+func reached(s *state.State, subject uint32, head [logging.HashBytes]byte) {
+	if run, ok := logging.RunOf(subject); ok {
+		s.Runs.Reached(runs.Ledger{Agent: run, LastBlock: logging.PointerTo(s.Log.Position), Head: head})
+		return
+	}
+	s.Agents.Edit(subject).Head = head
 }
 
 func (k *Kernel) view() flows.View {

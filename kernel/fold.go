@@ -56,13 +56,20 @@ func Fold(s *state.State, raw []byte) error {
 	}
 	digest := block.Digest()
 	for i := range block.Touched() {
-		agent, _ := block.TouchedAt(i)
-		row := s.Agents.Edit(agent)
-		if row.Head != block.HeadAt(i) {
-			return fmt.Errorf("%w: agent %d's chain value is not the one of the blocks before", ErrFold, agent)
+		subject, _ := block.TouchedAt(i)
+		if block.HeadAt(i) != headOf(s, subject) {
+			return fmt.Errorf("%w: the chain value of subject %d is not the one of the blocks before", ErrFold, subject)
 		}
-		row.Head = logging.ChainAfter(row.Head, digest)
+		reached(s, subject, logging.ChainAfter(block.HeadAt(i), digest))
 	}
 	s.Log.Advance(raw, digest, segment)
 	return nil
+}
+
+// headOf is a subject's own chain value so far.
+func headOf(s *state.State, subject uint32) [logging.HashBytes]byte {
+	if run, ok := logging.RunOf(subject); ok {
+		return s.Runs.Ledger(run).Head
+	}
+	return s.Agents.Get(subject).Head
 }

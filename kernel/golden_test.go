@@ -481,6 +481,6 @@ func TestGoldenSections(t *testing.T) {
 		}
 		last = one.Kind
 	}
-	require.Len(t, lines, 20, "every kind of section")
+	require.Len(t, lines, 21, "every kind of section")
 	golden(t, "sections.golden", lines)
 }

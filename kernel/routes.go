@@ -201,6 +201,10 @@ var routes = [bus.Last + 1]route{
 
 	bus.TokenIssued: {name: "TOKEN_ISSUED", decode: body(delegation.DecodeTokenIssued), slice: partly, part: ownToken, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Delegation.ApplyIssued(tokensOf(s), r.Agent, at, r.Body.(*delegation.TokenIssued))
+		row := s.Agents.Edit(r.Agent)
+		if parent := s.Agents.Get(row.Delegation.Parent); parent != nil {
+			row.Run = parent.Run // RU-4: a run's whole tree works for it
+		}
 	}},
 	bus.TokenRevoked: {name: "TOKEN_REVOKED", decode: body(delegation.DecodeTokenRevoked), slice: partly, part: ownRevocation, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Delegation.ApplyRevoked(&s.Agents.Edit(r.Agent).Delegation, r.Agent, at, r.Body.(*delegation.TokenRevoked))
@@ -275,6 +279,7 @@ var routes = [bus.Last + 1]route{
 
 	bus.RunDefined: {name: "RUN_DEFINED", decode: body(runs.DecodeDefined), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Runs.ApplyDefined(r.Agent, at, r.Body.(*runs.DefinedBody))
+		s.Agents.Edit(r.Agent).Run = r.Agent
 	}},
 	bus.RunPlanned: {name: "RUN_PLANNED", decode: body(runs.DecodePlanned), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Runs.ApplyPlanned(r.Agent, r.Body.(*runs.PlannedBody))

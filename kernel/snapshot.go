@@ -69,7 +69,8 @@ const (
 	sectionWaiter      byte = 18 // calls that wait for room in a budget
 	sectionReady       byte = 19 // accounts whose first waiter is to be looked at
 
-	sectionRun byte = 20 // one per run, in order of their agents' numbers
+	sectionRun    byte = 20 // one per run, in order of their agents' numbers
+	sectionLedger byte = 21 // … and where its part of the log ends
 )
 
 // root holds what is not a row of some table.
@@ -154,6 +155,7 @@ func Sections(s *state.State, yield func(Section) bool) {
 	s.Budgets.AllWaiters(func(w *budgets.Waiter) bool { return emit(sectionWaiter, w) })
 	s.Budgets.AllReady(func(agent uint32) bool { return emit(sectionReady, agent) })
 	s.Runs.All(func(r *runs.Run) bool { return emit(sectionRun, r) })
+	s.Runs.AllLedgers(func(l runs.Ledger) bool { return emit(sectionLedger, &l) })
 }
 
 // Digest is the SHA-256 of a state's sections, each with its kind and length:
@@ -270,6 +272,8 @@ func (r *Restorer) addMore(one Section) error {
 		return load(one.Body, func(agent *uint32) { r.s.Budgets.LoadReady(*agent) })
 	case sectionRun:
 		return load(one.Body, func(run *runs.Run) { r.s.Runs.Load(run) })
+	case sectionLedger:
+		return load(one.Body, func(l *runs.Ledger) { r.s.Runs.Reached(*l) })
 	}
 	return ErrSnapshotVersion
 }

@@ -87,7 +87,7 @@ func appendInterned(dst []byte, e *interned) []byte {
 // appendRow writes the section of one agent.
 func appendRow(dst []byte, r *state.Row) []byte {
 	w := cborWriter(dst)
-	w.list(11)
+	w.list(12)
 	w.identity(&r.Identity)
 	w.lifecycle(&r.Lifecycle)
 	w.execution(&r.Execution)
@@ -102,6 +102,7 @@ func appendRow(dst []byte, r *state.Row) []byte {
 	w.int(r.Timer.Deadline)
 	w.uints(r.Timer.ID, r.LastBlock)
 	w.bytes(r.Head[:])
+	w.uints(uint64(r.Run))
 	return w
 }
 

@@ -2,6 +2,7 @@ package kerneltest
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/replay"
 	"github.com/stretchr/testify/require"
 )
@@ -17,6 +18,9 @@ func (s *Sim) CheckAgents() {
 		b := log.Blocks[at]
 		for i := range b.Touched() {
 			no, _ := b.TouchedAt(i)
+			if no > logging.MaxAgent {
+				continue // a run
+			}
 			if agents[no] == nil {
 				agents[no] = replay.NewAgent(no, st.Config, s.Lookup, log.Body, replay.Range{})
 			}

@@ -3,12 +3,14 @@ package kerneltest
 import (
 	"bytes"
 	"crypto/sha256"
+	"slices"
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/logaudit"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/table"
 	"github.com/stretchr/testify/require"
@@ -58,21 +60,29 @@ func (s *Sim) CheckChain() {
 	require.Equal(s.T, s.State().Log.Point, verifier.Point())
 }
 
-// CheckTree computes the tree over the log, its heads on record, and each
-// agent's own chain in the plainest way (LO-1).
+// CheckTree computes the tree over the log, its heads on record, and the own chain
+// of each agent and each run in the plainest way (LO-1, RU-4).
 func (s *Sim) CheckTree() {
 	s.T.Helper()
+	st := s.State()
 	var tree logging.Tree
+	pointers, position := make(map[uint32]uint64), uint64(0)
 	heads := make(map[uint32][logging.HashBytes]byte)
 	for _, raw := range s.Blocks {
 		block, err := logging.Decode(raw)
 		require.NoError(s.T, err)
+		var subjects []uint32
 		for i := range block.Touched() {
-			agent, _ := block.TouchedAt(i)
-			require.Equal(s.T, heads[agent], block.HeadAt(i), "agent %d at index %d", agent, block.Index)
+			subject, previous := block.TouchedAt(i)
+			require.Equal(s.T, heads[subject], block.HeadAt(i), "subject %d at index %d", subject, block.Index)
+			require.Equal(s.T, pointers[subject], previous, "subject %d at index %d", subject, block.Index)
 			before, digest := block.HeadAt(i), block.Digest()
-			heads[agent] = sha256.Sum256(append(before[:], digest[:]...))
+			heads[subject] = sha256.Sum256(append(before[:], digest[:]...))
+			pointers[subject] = position + 1
+			subjects = append(subjects, subject)
 		}
+		require.Equal(s.T, withRuns(st, subjects), subjects, "index %d", block.Index)
+		position += uint64(len(raw))
 		for _, r := range Decode(s.T, raw) {
 			if head, ok := r.Content.(*logging.TreeHead); ok {
 				require.Equal(s.T, logging.TreeHead{Size: tree.Size(), Root: tree.Root()}, *head)
@@ -80,11 +90,40 @@ func (s *Sim) CheckTree() {
 		}
 		tree = tree.Append(block.Digest())
 	}
-	st := s.State()
 	require.Equal(s.T, tree, st.Log.Tree)
 	for no := uint32(1); no <= st.Agents.Len(); no++ {
 		require.Equal(s.T, heads[no], st.Agents.Get(no).Head, "agent %d", no)
+		require.Equal(s.T, pointers[no], st.Agents.Get(no).LastBlock, "agent %d", no)
 	}
+	ledgers := 0
+	st.Runs.AllLedgers(func(l runs.Ledger) bool {
+		ledgers++
+		require.NotNil(s.T, st.Runs.Get(l.Agent))
+		require.Equal(s.T, heads[logging.RunSubject(l.Agent)], l.Head, "run %d", l.Agent)
+		require.Equal(s.T, pointers[logging.RunSubject(l.Agent)], l.LastBlock, "run %d", l.Agent)
+		return true
+	})
+	require.Equal(s.T, st.Runs.Len(), ledgers, "every run has a ledger")
+}
+
+// withRuns is what a block must touch that touches those agents: them, and every
+// run whose root agent is above one of them.
+func withRuns(st *state.State, subjects []uint32) []uint32 {
+	var want []uint32
+	for _, no := range subjects {
+		if no > logging.MaxAgent {
+			continue
+		}
+		want = append(want, no)
+		for st.Agents.Get(no).Delegation.Parent != 0 {
+			no = st.Agents.Get(no).Delegation.Parent
+		}
+		if st.Runs.Get(no) != nil {
+			want = append(want, no|1<<31)
+		}
+	}
+	slices.Sort(want)
+	return slices.Compact(want)
 }
 
 // CheckAudit lets an independent reader judge the log (LO-12).
@@ -162,6 +201,8 @@ func Substance(s *state.State) [32]byte {
 		*row = *s.Agents.Get(no)
 		row.LastBlock, row.Head = 0, [32]byte{}
 	}
+	bare.Runs = runs.Tables{}
+	s.Runs.All(func(r *runs.Run) bool { bare.Runs.Load(r); return true })
 	return kernel.Digest(&bare)
 }
 

@@ -23,6 +23,7 @@ type agent struct {
 	outlaw     bool                    // that its token was used although it is not in force was found
 	last       uint64                  // pointer to its newest block; 0 before the first
 	head       [logging.HashBytes]byte // its own chain value, after that block
+	run        uint32                  // that it works for; 0 for none
 }
 
 // births are the children of the request that was accepted last.

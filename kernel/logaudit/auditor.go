@@ -29,7 +29,8 @@ type Auditor struct {
 	claims   []claim                // of forks, not compared yet
 	stopped  bool                   // the kernel is suspended
 	purse    purse
-	runs     map[uint32]*run // that are not over, by their root agents
+	runs     map[uint32]*run    // that are not over, by their root agents
+	ledgers  map[uint32]*ledger // of runs that somebody works for who lives
 	report   Report
 
 	// The block that is being read.
@@ -41,6 +42,7 @@ type Auditor struct {
 	result  *event.Result     // of a TOOL_RESULT event
 	hand    *event.Dispatched // of a TOOL_DISPATCHED event
 	touched []*agent          // to be looked at when it ends
+	crews   crews
 
 	// The record that is being read.
 	seq    uint64
@@ -62,6 +64,8 @@ func New(kernelID string) *Auditor {
 		waiting:  make(map[uint64]*escalation),
 		purse:    newPurse(),
 		runs:     make(map[uint32]*run),
+		ledgers:  make(map[uint32]*ledger),
+		crews:    crews{present: make(map[uint32]bool), left: make(map[uint32]*agent)},
 	}
 }
 
@@ -240,10 +244,10 @@ func (a *Auditor) judgeAgents() {
 }
 
 // Kept is how much the auditor holds on to: agents that live or that somebody
-// rests on, calls without an answer, requests without a decision, accounts, and what
+// rests on, runs, calls without an answer, requests without a decision, accounts, and what
 // is reserved in them.
 func (a *Auditor) Kept() int {
-	return a.holders.Kept() + len(a.waiting) + len(a.runs) + int(a.open()) + len(a.purse.accounts) + len(a.purse.open)
+	return a.holders.Kept() + len(a.waiting) + len(a.runs) + len(a.ledgers) + int(a.open()) + len(a.purse.accounts) + len(a.purse.open)
 }
 
 // open counts the calls without an answer.

@@ -2,6 +2,7 @@ package logaudit_test
 
 import (
 	"bytes"
+	"maps"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,6 +32,9 @@ type forged struct {
 	index, term uint64
 	clock       int64
 	records     []*written
+	alone       bool   // the runs of its agents are left out
+	stranger    uint32 // a run that it touches for nobody
+	astray      bool   // its runs' chains go on from elsewhere
 }
 
 type written struct {
@@ -61,10 +65,24 @@ func (f *forgery) write() (raw [][]byte) {
 		head [logging.HashBytes]byte
 	}
 	tables, agents := logging.Genesis("default"), make(map[uint32]*place)
+	works := make(map[uint32]uint32) // for which run an agent does
 	var builder logging.Builder
 	for _, block := range f.blocks {
 		builder.Begin(block.index, block.term, tables.NextSeq, block.clock)
 		touched := make(map[uint32]bool)
+		touch := func(subject uint32) {
+			if touched[subject] {
+				return
+			}
+			touched[subject] = true
+			if agents[subject] == nil {
+				agents[subject] = &place{}
+			}
+			if block.astray && subject > logging.MaxAgent {
+				agents[subject].head[0]++
+			}
+			builder.Touch(subject, agents[subject].last, agents[subject].head)
+		}
 		for at, r := range block.records {
 			if at == 0 {
 				r.Cause = 0
@@ -74,13 +92,25 @@ func (f *forgery) write() (raw [][]byte) {
 			builder.Open(r.Header)
 			builder.Buf = append(builder.Buf, r.body...)
 			builder.Close()
-			if r.Agent != 0 && !touched[r.Agent] {
-				touched[r.Agent] = true
-				if agents[r.Agent] == nil {
-					agents[r.Agent] = &place{}
-				}
-				builder.Touch(r.Agent, agents[r.Agent].last, agents[r.Agent].head)
+			if r.Agent != 0 {
+				touch(r.Agent)
 			}
+			switch bus.Kind(r.Kind) {
+			case bus.RunDefined:
+				works[r.Agent] = r.Agent
+			case bus.TokenIssued:
+				if body, ok := delegation.DecodeTokenIssued(r.body); ok && works[body.Parent] != 0 {
+					works[r.Agent] = works[body.Parent]
+				}
+			}
+		}
+		for no := range maps.Clone(touched) {
+			if works[no] != 0 && !block.alone {
+				touch(logging.RunSubject(works[no]))
+			}
+		}
+		if block.stranger != 0 {
+			touch(logging.RunSubject(block.stranger))
 		}
 		sealed, digest := builder.Seal(tables.Chain)
 		for no := range touched {

@@ -6,13 +6,20 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/logging"
 )
 
-// links looks at the list of agents that a block touches, once its records were
-// read: each entry leads to the agent's block before, and has its own chain
-// value from there. Of agents that are over nothing is kept to compare with:
+// links looks at the list of agents and runs that a block touches, once its records
+// were read: each entry leads to the subject's block before, and has its own chain
+// value from there; of runs, just those are there that an agent in the list works
+// for. Of agents that are over nothing is kept to compare with:
 // omni log verify --agent walks those.
 func (a *Auditor) links(b *logging.Block, here uint64, digest [logging.HashBytes]byte) {
+	defer a.disband()
 	for i := range b.Touched() {
 		no, previous := b.TouchedAt(i)
+		if run, ok := logging.RunOf(no); ok {
+			a.ledger(b, run, previous, here, b.HeadAt(i), digest)
+			continue
+		}
+		a.worksFor(b, no)
 		g := a.agents[no]
 		if g == nil {
 			continue

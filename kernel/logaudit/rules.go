@@ -42,7 +42,7 @@ type Rule struct {
 // Rules lists them all, in the order in which reports do.
 var Rules = [...]Rule{
 	{Chain, "LO-1", "blocks are whole, follow each other, and chain"},
-	{Links, "LO-1", "a block leads to the one before it of each agent that it touches, and carries on that agent's own chain; tree heads and restored backups are those of the log"},
+	{Links, "LO-1", "a block leads to the one before it of each agent and run that it touches, and carries on their own chains; it touches the runs that its agents work for; tree heads and restored backups are those of the log"},
 	{Form, "EV-3", "a block begins with its event, and every record is of a known kind and reads whole"},
 	{Clock, "EV-6", "kernel time is the greatest wall time of any event so far"},
 	{Identity, "EV-10", "agents are numbered densely, and defined before anything else of theirs"},

@@ -20,8 +20,12 @@ func (a *Auditor) ofRun() bool {
 	r := a.runs[a.record.Agent]
 	switch body := a.record.Body.(type) {
 	case *runs.DefinedBody:
-		if a.agents[a.record.Agent] == nil || r != nil {
+		g := a.agents[a.record.Agent]
+		if g == nil || r != nil {
 			a.found(Run, "a run is defined whose root agent is over, or has a run")
+		}
+		if g != nil && g.run == 0 {
+			a.joins(g, g.no)
 		}
 		a.runs[a.record.Agent] = &run{}
 	case *runs.Rejection:

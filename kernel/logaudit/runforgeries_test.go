@@ -83,4 +83,19 @@ var runForgeries = []untruth{
 		f.copy(r, f.nth(bus.RunTaskStarted, 1, 0))
 		return r
 	}},
+	{"a block that its run does not know of", logaudit.Links, "running", func(f *forgery) *written {
+		block := f.blocks[f.blockOf(f.nth(bus.RunTaskCompleted, 1, 1))]
+		block.alone = true
+		return block.records[0]
+	}},
+	{"a block of somebody else's run", logaudit.Links, "running", func(f *forgery) *written {
+		block := f.blocks[len(f.blocks)-1]
+		block.stranger = 1
+		return block.records[0]
+	}},
+	{"a run whose chain goes astray", logaudit.Links, "running", func(f *forgery) *written {
+		block := f.blocks[f.blockOf(f.nth(bus.RunTaskCompleted, 1, 0))]
+		block.astray = true
+		return block.records[0]
+	}},
 }

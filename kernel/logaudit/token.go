@@ -54,6 +54,9 @@ func (a *Auditor) childOver() {
 // issued looks at TOKEN_ISSUED.
 func (a *Auditor) issued(g *agent, b *delegation.TokenIssued) {
 	a.report.Tokens++
+	if parent := a.agents[b.Parent]; parent != nil && g.run == 0 {
+		a.joins(g, parent.run)
+	}
 	if _, known := a.holders.Set(b.Grants); !known {
 		a.found(Grants, "the token carries list %d of grants, which is not in the log", b.Grants)
 		return

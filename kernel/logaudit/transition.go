@@ -28,6 +28,7 @@ func (a *Auditor) transition(g *agent, e *lifecycle.Event) {
 	}
 	if e.To == lifecycle.Terminated {
 		delete(a.agents, g.no)
+		a.leaves(g)
 	}
 }
 

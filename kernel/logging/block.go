@@ -34,20 +34,20 @@ func (b *Block) Chain() [HashBytes]byte { return ChainAfter(b.PrevChain, b.Diges
 // Digest of the block.
 func (b *Block) Digest() [HashBytes]byte { return Digest(b.Raw) }
 
-// Touched is the number of agents the block touches.
+// Touched is the number of subjects the block touches: agents, and runs.
 func (b *Block) Touched() int { return b.touched.len() }
 
-// TouchedAt gives the i-th touched agent, ascending by number, and the pointer
-// to its previous block.
-func (b *Block) TouchedAt(i int) (agent uint32, previous uint64) { return b.touched.at(i) }
+// TouchedAt gives the i-th touched subject, ascending by number, and the pointer
+// to its previous block. RunOf tells a run from an agent.
+func (b *Block) TouchedAt(i int) (subject uint32, previous uint64) { return b.touched.at(i) }
 
-// HeadAt gives the chain value of the i-th touched agent before this block.
+// HeadAt gives the chain value of the i-th touched subject before this block.
 func (b *Block) HeadAt(i int) [HashBytes]byte { return b.touched.head(i) }
 
-// Previous gives the pointer to an agent's previous block, and whether this
-// block touches the agent at all.
-func (b *Block) Previous(agent uint32) (pointer uint64, touched bool) {
-	i, touched := b.touched.find(agent)
+// Previous gives the pointer to a subject's previous block, and whether this
+// block touches the subject at all.
+func (b *Block) Previous(subject uint32) (pointer uint64, touched bool) {
+	i, touched := b.touched.find(subject)
 	if !touched {
 		return 0, false
 	}
@@ -55,10 +55,10 @@ func (b *Block) Previous(agent uint32) (pointer uint64, touched bool) {
 	return pointer, true
 }
 
-// Head gives an agent's own chain value before this block, and whether this
-// block touches the agent at all.
-func (b *Block) Head(agent uint32) (head [HashBytes]byte, touched bool) {
-	i, touched := b.touched.find(agent)
+// Head gives a subject's own chain value before this block, and whether this
+// block touches the subject at all.
+func (b *Block) Head(subject uint32) (head [HashBytes]byte, touched bool) {
+	i, touched := b.touched.find(subject)
 	if !touched {
 		return [HashBytes]byte{}, false
 	}
@@ -145,6 +145,9 @@ func (b *Block) checkLists() *DecodeError {
 		// The cause comes before the record; the first one has itself.
 		h, _, size := readRecord(b.records[at:], max(place, 1)-1)
 		if size == 0 {
+			return malformed(BadRecord, HeaderBytes+at)
+		}
+		if h.Agent >= firstRun {
 			return malformed(BadRecord, HeaderBytes+at)
 		}
 		if h.Agent != known && h.Agent != 0 {

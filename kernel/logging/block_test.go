@@ -19,7 +19,7 @@ func drawEntries(t *rapid.T) []entry {
 		entries[i] = entry{
 			Header: Header{
 				Kind:  rapid.Uint16().Draw(t, "kind"),
-				Agent: rapid.OneOf(rapid.Uint32(), rapid.Uint32Range(0, 3)).Draw(t, "agent"),
+				Agent: rapid.OneOf(rapid.Uint32Range(0, MaxAgent), rapid.Uint32Range(0, 3)).Draw(t, "agent"),
 				Tick:  rapid.Uint64().Draw(t, "tick"),
 				Step:  rapid.Uint32().Draw(t, "step"),
 				Cause: rapid.Uint32Range(0, uint32(max(i, 1)-1)).Draw(t, "cause"),
@@ -54,6 +54,11 @@ func TestBlockRoundTrip(t *testing.T) {
 				pointers[e.Agent], heads[e.Agent] = p, head
 			}
 			b.Touch(e.Agent, p, head)
+		}
+		if run := rapid.Uint32Range(0, 3).Draw(t, "run"); run > 0 { // RU-4
+			subject := RunSubject(run)
+			pointers[subject], heads[subject] = 7, [HashBytes]byte{7}
+			b.Touch(subject, 7, heads[subject])
 		}
 		prev := [HashBytes]byte(rapid.SliceOfN(rapid.Byte(), HashBytes, HashBytes).Draw(t, "chain"))
 		raw, digest := b.Seal(prev)
@@ -141,6 +146,7 @@ func TestDecodeMalformed(t *testing.T) {
 		}
 		return list
 	}
+	run := func(no byte) string { return string([]byte{0: no, 3: 0x80, 4: 9, 43: 0}) }
 	put := func(at int, x uint64) func([]byte) {
 		return func(head []byte) { binary.LittleEndian.PutUint64(head[at:], x) }
 	}
@@ -154,6 +160,7 @@ func TestDecodeMalformed(t *testing.T) {
 		"good":                   {handmade(1, plain, "", nil), 0},
 		"good with agent":        {handmade(2, plain+agent, touched(5), nil), 0},
 		"good, touched only":     {handmade(1, plain, touched(3, 5), nil), 0},
+		"good with a run":        {handmade(1, plain, touched(5)+run(5), nil), 0},
 		"format 1":               {handmade(1, plain, "", func(h []byte) { h[offsetFormat] = 1 }), UnknownFormat},
 		"index 0":                {handmade(1, plain, "", put(offsetIndex, 0)), BadHeader},
 		"busSeq 0":               {handmade(1, plain, "", put(offsetFirstSeq, 0)), BadHeader},
@@ -181,6 +188,9 @@ func TestDecodeMalformed(t *testing.T) {
 		"other agent in list":    {handmade(2, plain+agent, touched(4), nil), BadTouched},
 		"list of a part":         {handmade(1, plain, touched(5)[:43], nil), BadTouched},
 		"agent 0 in the list":    {handmade(1, plain, touched(0), nil), BadTouched},
+		"run 0 in the list":      {handmade(1, plain, run(0), nil), BadTouched},
+		"runs before agents":     {handmade(1, plain, run(5)+touched(5), nil), BadTouched},
+		"record of a run":        {handmade(2, plain+"\x01\x85\x80\x80\x80\x08\x00\x00\x00\x00", touched(5)+run(5), nil), BadRecord},
 		"list not ascending":     {handmade(1, plain, touched(5, 3), nil), BadTouched},
 		"agent twice in list":    {handmade(1, plain, touched(5, 5), nil), BadTouched},
 		"length below a block":   {make([]byte, MinBlockBytes-1), BadLength},

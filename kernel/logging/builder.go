@@ -93,25 +93,26 @@ func (b *Builder) Close() {
 	b.bodyAt = 0
 }
 
-// Touch notes that the block concerns an agent whose previous block is at the
-// given pointer (position + 1, 0 = none), and what its own chain value is before
-// this block. Only the first call for an agent in a block counts.
-func (b *Builder) Touch(agent uint32, previous uint64, head [HashBytes]byte) {
-	if !b.begun || agent == 0 {
-		panic("logging: Touch outside a block or of no agent")
+// Touch notes that the block concerns a subject, an agent or a run, whose previous
+// block is at the given pointer (position + 1, 0 = none), and what its own chain
+// value is before this block. Only the first call for a subject in a block counts.
+func (b *Builder) Touch(subject uint32, previous uint64, head [HashBytes]byte) {
+	if !b.begun || subject&^firstRun == 0 {
+		panic("logging: Touch outside a block or of nobody")
 	}
-	if n := len(b.touched); n > 0 && b.touched[n-1].agent == agent {
+	if n := len(b.touched); n > 0 && b.touched[n-1].subject == subject {
 		return
 	}
-	b.touched = append(b.touched, touch{agent: agent, previous: previous, head: head})
+	b.touched = append(b.touched, touch{subject: subject, previous: previous, head: head})
 }
 
-// Touched is the number of agents that the block touches, once it is sealed.
+// Touched is the number of subjects that the block touches, once it is sealed.
+// Before that one that was noted twice may count twice.
 func (b *Builder) Touched() int { return len(b.touched) }
 
 // TouchedAt gives the i-th of them, and its own chain value before the block.
-func (b *Builder) TouchedAt(i int) (agent uint32, head [HashBytes]byte) {
-	return b.touched[i].agent, b.touched[i].head
+func (b *Builder) TouchedAt(i int) (subject uint32, head [HashBytes]byte) {
+	return b.touched[i].subject, b.touched[i].head
 }
 
 // Count is the number of records so far.

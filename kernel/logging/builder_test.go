@@ -70,26 +70,29 @@ func TestTouchKeepsTheFirstPointer(t *testing.T) {
 	b.Begin(1, 1, 1, 0)
 	b.Open(Header{Kind: 1})
 	b.Close()
-	for _, call := range []touch{{agent: 9, previous: 90}, {agent: 3, previous: 30}, {agent: 9, previous: 91}, {agent: 1, previous: 10}, {agent: 3, previous: 31}, {agent: 3, previous: 32}, {agent: 9, previous: 92}} {
-		b.Touch(call.agent, call.previous, [32]byte{byte(call.previous)})
+	for _, call := range []touch{
+		{subject: 9, previous: 90}, {subject: RunSubject(1), previous: 70}, {subject: 3, previous: 30}, {subject: 9, previous: 91}, {subject: 1, previous: 10},
+		{subject: 3, previous: 31}, {subject: 3, previous: 32}, {subject: RunSubject(1), previous: 71}, {subject: 9, previous: 92},
+	} {
+		b.Touch(call.subject, call.previous, [32]byte{byte(call.previous)})
 	}
 	bound := b.Len()
 	raw, _ := b.Seal([HashBytes]byte{})
 	assert.LessOrEqual(t, len(raw), bound)
 	block, err := Decode(raw)
 	require.NoError(t, err)
-	require.Equal(t, 3, block.Touched())
-	for i, want := range []touch{{agent: 1, previous: 10}, {agent: 3, previous: 30}, {agent: 9, previous: 90}} {
-		agent, previous := block.TouchedAt(i)
-		assert.Equal(t, want, touch{agent: agent, previous: previous})
+	require.Equal(t, 4, block.Touched())
+	for i, want := range []touch{{subject: 1, previous: 10}, {subject: 3, previous: 30}, {subject: 9, previous: 90}, {subject: 1<<31 + 1, previous: 70}} {
+		subject, previous := block.TouchedAt(i)
+		assert.Equal(t, want, touch{subject: subject, previous: previous})
 		assert.Equal(t, [32]byte{byte(want.previous)}, block.HeadAt(i))
-		found, ok := block.Previous(want.agent)
+		found, ok := block.Previous(want.subject)
 		assert.True(t, ok)
 		assert.Equal(t, want.previous, found)
 	}
-	for _, absent := range []uint32{0, 2, 4, 10} {
+	for _, absent := range []uint32{0, 2, 4, 10, 1 << 31, RunSubject(3)} {
 		_, ok := block.Previous(absent)
-		assert.False(t, ok, "agent %d", absent)
+		assert.False(t, ok, "subject %d", absent)
 	}
 }
 

@@ -5,7 +5,7 @@
 // One event gives one block (EV-3). A block holds the event's records, the
 // first of which is the event itself, and for each agent it touches a pointer
 // to that agent's previous block, so that an agent's history is a linked list
-// inside the log. Blocks are chained by SHA-256: equal index means equal chain
+// inside the log. The same goes for the runs that those agents belong to (RU-4). Blocks are chained by SHA-256: equal index means equal chain
 // on every replica (LO-1).
 //
 // # How the kernel writes one block
@@ -20,8 +20,9 @@
 //		if a != 0 {
 //			b.Touch(a, row.LastBlock) // the pointer as it stood before this event
 //		}
+//	b.Touch(RunSubject(run), …) for each run that a touched agent belongs to
 //	block, chain := b.Seal(t.Chain)
-//	here := logging.PointerTo(t.Position) // goes into the row of every touched agent
+//	here := logging.PointerTo(t.Position) // goes into the row of every touched subject
 //	t.Advance(block, chain, config.SegmentBytes)
 //
 // where t is the Tables value inside the state. Begin, Open, Close, Touch and
@@ -58,5 +59,5 @@
 //
 // It reads no clock, opens no file, starts no goroutine, and interprets no
 // record body: kinds and bodies belong to the bus and the modules. Agent
-// number 0 means "no agent"; real agents are numbered from 1.
+// number 0 means "no agent"; real agents are numbered from 1 to MaxAgent.
 package logging

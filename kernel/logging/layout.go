@@ -18,7 +18,7 @@ import "hash/crc32"
 //	    77      4  offset of the touched list from the start of the block
 //	    81      …  records, one after the other:
 //	                 uvarint  kind (16 bits)
-//	                 uvarint  agent number (32 bits), 0 = none
+//	                 uvarint  agent number (31 bits), 0 = none
 //	                 uvarint  tick (64 bits)
 //	                 uvarint  step (32 bits)
 //	                 uvarint  cause: the causing record's place in this block;
@@ -26,17 +26,20 @@ import "hash/crc32"
 //	                 uvarint  length of the body in bytes
 //	                 bytes    body
 //	     …      …  touched list, to the end of the block; entries of 44 bytes,
-//	               agent numbers strictly ascending:
-//	                  4 bytes  agent number, never 0
-//	                  8 bytes  pointer to that agent's previous block:
+//	               subjects strictly ascending:
+//	                  4 bytes  subject: an agent's number, below 1 << 31 and
+//	                           never 0; or 1 << 31 plus a run's number
+//	                  8 bytes  pointer to that subject's previous block:
 //	                           its position + 1, 0 = none
-//	                 32 bytes  that agent's own chain value before this block
+//	                 32 bytes  that subject's own chain value before this block
 //
 // A record's busSeq is the first busSeq plus its place in the block. The
 // digest of a block is the SHA-256 of its bytes from offset 8 to the end; the
-// chain value after it is SHA-256(chain before || digest). An agent has a chain
-// of its own over the blocks that touch it, made in the same way from 32 zero
-// bytes on: so its history can be checked without anybody else's.
+// chain value after it is SHA-256(chain before || digest). A subject has a
+// chain of its own over the blocks that touch it, made in the same way from 32
+// zero bytes on: so its history can be checked without anybody else's. A run is
+// touched by every block that touches an agent of it: its root agent, whose number
+// it has, or one below that.
 const (
 	offsetLength    = 0
 	offsetChecksum  = 4

@@ -17,11 +17,14 @@ func (n number) Compare(other number) int { return cmp.Compare(n, other) }
 
 // Tables is the module's state. The zero value is empty.
 type Tables struct {
-	all table.Sorted[number, *Run]
+	all     table.Sorted[number, *Run]
+	ledgers table.Sorted[number, Ledger]
 }
 
 // Publish returns an immutable copy.
-func (t *Tables) Publish() Tables { return Tables{all: t.all.Publish()} }
+func (t *Tables) Publish() Tables {
+	return Tables{all: t.all.Publish(), ledgers: t.ledgers.Publish()}
+}
 
 // Len is the number of runs, tombstones among them.
 func (t *Tables) Len() int { return t.all.Len() }

@@ -36,6 +36,7 @@ type Row struct {
 	Timer       timers.Row
 	LastBlock   uint64   // logging's: pointer to the agent's newest block, 0 for none
 	Head        [32]byte // … and the agent's own chain value after it
+	Run         uint32   // the run that the agent works for, by its root agent; 0 for none (RU-4)
 }
 
 // State is the whole of a kernel at one index.
