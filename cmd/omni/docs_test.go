@@ -109,6 +109,9 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A command that was done": api.Done{},
 		"An agent":                api.Agent{},
 		"A list of agents":        api.AgentPage{},
+		"A run":                   api.Run{},
+		"A run that was changed":  show.RunDone{},
+		"A list of runs":          api.RunPage{},
 		"A history":               api.HistoryPage{},
 		"A tree":                  api.TreePage{},
 		"Faults":                  api.FaultPage{},
@@ -189,7 +192,7 @@ func TestTheDocumentHasEveryExitCode(t *testing.T) {
 	sections, _ := document(t)
 	assert.Equal(t, []string{"0", "1", "2", "3", "4"}, first(sections["Exit codes"]))
 	for _, code := range []string{tell.CodeUsage, tell.CodeInvalidInput, tell.CodeRefused, tell.CodeNotHeld,
-		tell.CodeAgentFailed, tell.CodeUnknown, tell.CodeUnreachable, tell.CodeInterrupted} {
+		tell.CodeAgentFailed, tell.CodeRunFailed, tell.CodeRunPaused, tell.CodeUnknown, tell.CodeUnreachable, tell.CodeInterrupted} {
 		assert.Contains(t, sections["Exit codes"], "`"+code+"`")
 	}
 }

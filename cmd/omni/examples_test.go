@@ -15,12 +15,12 @@ import (
 func TestExamplesAreRun(t *testing.T) {
 	transcript, err := os.ReadFile("testdata/cluster/examples.txtar")
 	require.NoError(t, err)
-	files, err := filepath.Glob("../../examples/*/agent.yaml")
+	files, err := filepath.Glob("../../examples/*/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		if name := filepath.Base(filepath.Dir(file)); name != "hello" { // the others' transcripts run that
-			assert.Contains(t, string(transcript), "$EXAMPLES/"+name+"/agent.yaml")
+			assert.Contains(t, string(transcript), "$EXAMPLES/"+name+"/"+filepath.Base(file))
 		}
 	}
 	readmes, err := filepath.Glob("../../examples/*/README.md")

@@ -61,7 +61,7 @@ func TestTranscriptsOnACluster(t *testing.T) {
 	})
 	transcripts(t, "testdata/cluster", map[string]string{
 		serverVariable: strings.Join(cluster.File().APIs(), ","), "DIR": cluster.Dir(),
-		"HELLO": examplePath(t, "hello/agent.yaml"), "EXAMPLES": examplePath(t, ""),
+		"HELLO": examplePath(t, "hello/agent.yaml"), "EXAMPLES": examplePath(t, ""), "API": cluster.File().APIs()[0],
 	})
 }
 

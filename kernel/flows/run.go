@@ -36,7 +36,7 @@ func (v View) runTarget(id string) (Target, *runs.Run, *Refusal) {
 			return Target{no, row}, run, nil
 		}
 	}
-	return Target{}, nil, refuseHint(failure.NotFound, "run", "no run has this id", "list them with: GET /v1/kernels/default/runs")
+	return Target{}, nil, refuseHint(failure.NotFound, "run", "no run has this id", "see what there is with: omni run list")
 }
 
 // runCause is why a run takes a transition.
@@ -71,7 +71,7 @@ func invalidRun(t Target, run *runs.Run, trigger runs.Trigger, by runs.Cause, ru
 	if rule == "" {
 		rule = "a run that is " + run.State.String() + " has no transition " + trigger.String()
 	}
-	r := refuseHint(failure.InvalidRun, "run", rule, "see the run with: GET /v1/kernels/default/runs/"+FormatID(t.Row.Identity.ID))
+	r := refuseHint(failure.InvalidRun, "run", rule, "see the run with: omni run get "+FormatID(t.Row.Identity.ID))
 	r.Record = &bus.Record{Kind: bus.InvalidRunTransition, Agent: t.No, Body: &runs.Rejection{From: run.State, Trigger: trigger, Cause: by}}
 	return r
 }

@@ -21,6 +21,12 @@ type Run struct {
 	DefinedAt int64          `json:"defined_at_ms" doc:"kernel clock, Unix milliseconds"`
 	StartedAt int64          `json:"started_at_ms,omitempty"`
 	Archived  bool           `json:"archived,omitempty" doc:"only its tombstone is left; the rest is in the log"`
+
+	Labels   map[string]string `json:"labels,omitempty" doc:"the root agent's"`
+	Waits    []Wait            `json:"waits,omitempty" doc:"what the running task waits for"`
+	RetryAt  int64             `json:"retry_at_ms,omitempty" doc:"when the task that failed in passing is tried again; absent while it is not going to be"`
+	Children uint32            `json:"children,omitempty" doc:"agents that the root agent delegated to, at most 50,000 are counted"`
+	Budget   *Account          `json:"budget,omitempty" doc:"what the run may spend and has spent: its root agent's account"`
 	As
 }
 
@@ -30,6 +36,7 @@ type TaskProgress struct {
 	State     string    `json:"state" enum:"WAITING,RUNNING,DONE,FAILED"`
 	Uses      []string  `json:"uses,omitempty" doc:"earlier tasks whose results it sees"`
 	Tick      uint64    `json:"tick,omitempty" doc:"tickSeq of the root agent that runs it"`
+	Retries   uint32    `json:"retries,omitempty" doc:"how often the running task was tried again after a TRANSIENT failure"`
 	StartedAt int64     `json:"started_at_ms,omitempty"`
 	EndedAt   int64     `json:"ended_at_ms,omitempty"`
 	Result    value.Raw `json:"result,omitempty" doc:"of one that is DONE"`
@@ -50,12 +57,13 @@ type RunStep struct {
 
 // RunSummary is a row of a list of runs.
 type RunSummary struct {
-	RunID     string `json:"run_id"`
-	Name      string `json:"name,omitempty"`
-	State     string `json:"state"`
-	Done      uint32 `json:"done"`
-	Total     uint32 `json:"total"`
-	DefinedAt int64  `json:"defined_at_ms"`
+	RunID     string            `json:"run_id"`
+	Name      string            `json:"name,omitempty"`
+	State     string            `json:"state"`
+	Done      uint32            `json:"done"`
+	Total     uint32            `json:"total"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	DefinedAt int64             `json:"defined_at_ms"`
 }
 
 // RunPage is a part of a list, in the order in which runs were defined. Next, when
@@ -68,9 +76,10 @@ type RunPage struct {
 
 // RunQuery selects runs.
 type RunQuery struct {
-	State string // empty for all
-	After string // run id to start after
-	Limit int    // 1 to 1,000; 0 is 100
+	State  string            // empty for all
+	Labels map[string]string // all of them must be there
+	After  string            // run id to start after
+	Limit  int               // 1 to 1,000; 0 is 100
 }
 
 // RunStartBody is the body of POST …/runs/{id}/start.

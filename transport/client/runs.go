@@ -56,6 +56,9 @@ func (c *Client) Runs(ctx context.Context, q api.RunQuery, opts ...Option) (api.
 	if q.State != "" {
 		query.Set("state", q.State)
 	}
+	for key, value := range q.Labels {
+		query.Add("label", key+"="+value)
+	}
 	if q.After != "" {
 		query.Set("after", q.After)
 	}

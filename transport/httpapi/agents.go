@@ -34,6 +34,12 @@ func (p *params) selection() *selection {
 		}
 		sel.inState = &state
 	}
+	p.labels(sel)
+	return sel
+}
+
+// labels adds the labels that are wanted.
+func (p *params) labels(sel *selection) {
 	for _, text := range p.values["label"] {
 		key, want, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
@@ -44,7 +50,6 @@ func (p *params) selection() *selection {
 		}
 		sel.labels[key] = want
 	}
-	return sel
 }
 
 var stateNames = func() string {

@@ -16,22 +16,22 @@ func (s *Server) makePlanRun(_ *http.Request, body value.Raw) (event.Kind, any, 
 
 func (s *Server) makeStartRun(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	return made(event.RunStart, &event.StartRun{Run: r.PathValue("id")}, body, decodeStartRun,
-		func(c *event.StartRun) *api.Error { return checkRunID(c.Run) })
+		func(c *event.StartRun) *api.Error { return s.checkRunID(c.Run) })
 }
 
 func (s *Server) makePauseRun(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	return made(event.RunPause, &event.PauseRun{Run: r.PathValue("id")}, body, decodePauseRun,
-		func(c *event.PauseRun) *api.Error { return checkOnRun(c.Run, c.Trigger) })
+		func(c *event.PauseRun) *api.Error { return s.checkOnRun(c.Run, c.Trigger) })
 }
 
 func (s *Server) makeResumeRun(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	return made(event.RunResume, &event.ResumeRun{Run: r.PathValue("id")}, body, decodeResumeRun,
-		func(c *event.ResumeRun) *api.Error { return checkOnRun(c.Run, c.Trigger) })
+		func(c *event.ResumeRun) *api.Error { return s.checkOnRun(c.Run, c.Trigger) })
 }
 
 func (s *Server) makeKillRun(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	return made(event.RunKill, &event.KillRun{Run: r.PathValue("id")}, body, decodeKillRun,
-		func(c *event.KillRun) *api.Error { return checkOnRun(c.Run, c.Trigger) })
+		func(c *event.KillRun) *api.Error { return s.checkOnRun(c.Run, c.Trigger) })
 }
 
 // checkPlanRun refuses early what the kernel would: the definition's rules, and
@@ -50,16 +50,16 @@ func (s *Server) checkPlanRun(c *event.PlanRun) *api.Error {
 	return nil
 }
 
-func checkRunID(id string) *api.Error {
+func (s *Server) checkRunID(id string) *api.Error {
 	if _, ok := flows.ParseID(id); !ok {
-		return invalid("run", "must be a UUID such as 018f4e5c-0000-7000-8000-000000000001", "list them with: GET /v1/kernels/default/runs")
+		return invalid("run", "must be a UUID such as 018f4e5c-0000-7000-8000-000000000001", s.listOfRuns())
 	}
 	return nil
 }
 
-func checkOnRun(id, trigger string) *api.Error {
+func (s *Server) checkOnRun(id, trigger string) *api.Error {
 	if _, ok := runs.ParseCause(trigger); !ok {
 		return invalid("trigger", "must be operator, budget, governance, security or runaway_cost", "")
 	}
-	return checkRunID(id)
+	return s.checkRunID(id)
 }

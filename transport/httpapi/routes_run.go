@@ -40,6 +40,7 @@ func (s *Server) runRoutes() []*route {
 			about: "A page may be short, even empty, and still have a next.",
 			query: with(
 				parameter{name: "state", about: "only runs in this state", schema: "string"},
+				parameter{name: "label", about: "key=value; only runs whose root agent has this label; may be repeated", schema: "string", many: true},
 				parameter{name: "after", about: "id of the run to start after", schema: "string"},
 				limitParam,
 			),

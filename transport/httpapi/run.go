@@ -4,26 +4,29 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/runs"
+	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
 // getRun serves GET …/runs/{id}.
 func (s *Server) getRun(ctx context.Context, r *http.Request, p *params) (any, *api.Error) {
-	if e := checkRunID(r.PathValue("id")); e != nil {
+	if e := s.checkRunID(r.PathValue("id")); e != nil {
 		return nil, e
 	}
 	view, no, row, e := s.findAgent(ctx, r, p)
 	if e != nil && e.Code == api.CodeNotFound {
-		return nil, noRun(e.Index)
+		return nil, s.noRun(e.Index)
 	}
 	if e != nil {
 		return nil, e
 	}
 	run := view.Runs.Get(no)
 	if run == nil {
-		return nil, noRun(view.Index)
+		return nil, s.noRun(view.Index)
 	}
 	told := &api.Run{
 		RunID: flows.FormatID(row.Identity.ID), Name: row.Identity.Name, State: run.State.String(), Goal: run.Goal, Config: run.Config,
@@ -39,7 +42,26 @@ func (s *Server) getRun(ctx context.Context, r *http.Request, p *params) (any, *
 	for i := range run.Tasks {
 		told.Tasks = append(told.Tasks, describeTask(run, &run.Tasks[i]))
 	}
+	describeWork(told, &view, no, row, run)
 	return told, nil
+}
+
+// describeWork adds what the root agent is doing for its run, and has spent.
+func describeWork(told *api.Run, v *cluster.View, no uint32, row *state.Row, run *runs.Run) {
+	told.Labels, told.Children = texts(v.State, row.Identity.Labels), childrenOf(v, no)
+	if all := accounts(v, no); len(all) > 0 { // a root agent's is its own
+		told.Budget = &all[0]
+	}
+	if run.State.Over() || run.Running == 0 {
+		return
+	}
+	told.Waits = waits(v, no, row)
+	if tick := row.Execution.Current; tick != nil {
+		told.Tasks[run.Running-1].Retries = row.Recovery.Of(tick.Seq)
+	}
+	if row.Lifecycle.State == lifecycle.Faulted {
+		told.RetryAt = row.Timer.Deadline
+	}
 }
 
 func describeTask(run *runs.Run, t *runs.Task) api.TaskProgress {
@@ -53,10 +75,15 @@ func describeTask(run *runs.Run, t *runs.Task) api.TaskProgress {
 	return told
 }
 
-func noRun(index uint64) *api.Error {
-	e := refused(api.CodeNotFound, "run", "no run has this id", "list them with: GET /v1/kernels/default/runs")
+func (s *Server) noRun(index uint64) *api.Error {
+	e := refused(api.CodeNotFound, "run", "no run has this id", s.listOfRuns())
 	e.Index = index
 	return e
+}
+
+// listOfRuns is a hint that names the kernel that was asked.
+func (s *Server) listOfRuns() string {
+	return "see what there is with: omni run list, or GET /v1/kernels/" + s.node.KernelID() + "/runs"
 }
 
 const runStateNames = "PLANNING, PLANNED, APPLYING, PAUSED, COMPLETED, FAILED, KILLED"
@@ -64,6 +91,8 @@ const runStateNames = "PLANNING, PLANNED, APPLYING, PAUSED, COMPLETED, FAILED, K
 // listRuns serves GET …/runs, in the order in which they were defined.
 func (s *Server) listRuns(ctx context.Context, _ *http.Request, p *params) (any, *api.Error) {
 	limit, consistency := p.limit(), p.consistency()
+	sel := &selection{known: make(map[uint32]bool)}
+	p.labels(sel)
 	after, resumed := p.agent("after")
 	wanted, selected := runs.ParseState(p.values.Get("state"))
 	if p.values.Has("state") && !selected {
@@ -80,7 +109,7 @@ func (s *Server) listRuns(ctx context.Context, _ *http.Request, p *params) (any,
 	if resumed {
 		no, row := view.Find(after)
 		if row == nil {
-			return nil, noRun(view.Index)
+			return nil, s.noRun(view.Index)
 		}
 		first = no + 1
 	}
@@ -94,9 +123,10 @@ func (s *Server) listRuns(ctx context.Context, _ *http.Request, p *params) (any,
 		looked++
 		id := &view.Agents.Get(run.Agent).Identity
 		last = flows.FormatID(id.ID)
-		if !selected || run.State == wanted {
+		if (!selected || run.State == wanted) && sel.labelled(&view, id.Labels) {
 			page.Runs = append(page.Runs, api.RunSummary{
-				RunID: last, Name: id.Name, State: run.State.String(), Done: run.Done, Total: run.Total, DefinedAt: run.DefinedAt,
+				RunID: last, Name: id.Name, State: run.State.String(), Done: run.Done, Total: run.Total,
+				Labels: texts(view.State, id.Labels), DefinedAt: run.DefinedAt,
 			})
 		}
 		return true

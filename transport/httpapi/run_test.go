@@ -15,7 +15,7 @@ import (
 func TestRunThroughTheDoor(t *testing.T) {
 	d := newDoor(t)
 	ask := `{"kind":"CALL","payload":{"tool":"echo"}}`
-	done := decode[api.Done](t, d.post("/runs", `{"name":"nightly","goal":"g","agent":{"id":"`+agentA+`","grants":[{"effect":"ALLOW","action":"tool.*","resource":"**"}]},
+	done := decode[api.Done](t, d.post("/runs", `{"name":"nightly","goal":"g","agent":{"id":"`+agentA+`","labels":{"team":"blue","tier":"gold"},"budget":{"tokens":500},"grants":[{"effect":"ALLOW","action":"tool.*","resource":"**"}]},
 		"tasks":[{"name":"a","program":{"kind":"LITERAL","payload":{"value":"${input.goal}"}}},{"name":"b","program":`+ask+`,"uses":["a"]},{"name":"c","program":`+ask+`}]}`), http.StatusCreated)
 	require.Equal(t, agentA, done.AgentID)
 	at := "/runs/" + agentA
@@ -28,6 +28,11 @@ func TestRunThroughTheDoor(t *testing.T) {
 	assert.Equal(t, []string{"DONE", "RUNNING", "WAITING"}, []string{run.Tasks[0].State, run.Tasks[1].State, run.Tasks[2].State})
 	assert.Equal(t, `"g"`, string(run.Tasks[0].Result.AppendJSON(nil)))
 	assert.Equal(t, []string{"a"}, run.Tasks[1].Uses)
+	require.Len(t, run.Waits, 1)
+	assert.Equal(t, "echo", run.Waits[0].Tool)
+	require.NotNil(t, run.Budget)
+	assert.Equal(t, agentA, run.Budget.AgentID)
+	assert.Equal(t, api.Spent{Limit: 500}, run.Budget.Tokens)
 	decode[api.Done](t, d.post(at+"/pause", `{"force":true}`), http.StatusOK)
 	run = decode[api.Run](t, d.get(at), http.StatusOK)
 	assert.Equal(t, "PAUSED", run.State)
@@ -43,6 +48,11 @@ func TestRunThroughTheDoor(t *testing.T) {
 	require.Len(t, page.Runs, 1)
 	assert.Equal(t, "nightly", page.Runs[0].Name)
 	assert.Empty(t, decode[api.RunPage](t, d.get("/runs?after="+agentA), http.StatusOK).Runs)
+	assert.Empty(t, decode[api.RunPage](t, d.get("/runs?label=team=red"), http.StatusOK).Runs)
+	page = decode[api.RunPage](t, d.get("/runs?label=team=blue&label=tier=gold"), http.StatusOK)
+	require.Len(t, page.Runs, 1)
+	assert.Equal(t, map[string]string{"team": "blue", "tier": "gold"}, page.Runs[0].Labels)
+	refuses(t, d.get("/runs?label=team"), 422, "INVALID_ARGUMENT", "label")
 	refuses(t, d.get("/runs?state=JUMPING"), 422, "INVALID_ARGUMENT", "state")
 	refuses(t, d.get("/runs/x"), 422, "INVALID_ARGUMENT", "run")
 	refuses(t, d.post(at+"/kill", `{"trigger":"kernel"}`), 422, "INVALID_ARGUMENT", "trigger")

@@ -71,6 +71,8 @@ func (c *converter) fits(n *yaml.Node, shape *Shape, field string) *Problem {
 		}
 	case integer:
 		ok = n.Kind == yaml.ScalarNode && n.ShortTag() == "!!int"
+	case flag:
+		ok = n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool"
 	case object, texts:
 		ok = n.Kind == yaml.MappingNode
 	case list:
@@ -181,9 +183,9 @@ func (c *converter) member(key *yaml.Node, shape *Shape, path string) (*Shape, *
 	}
 	known := slices.Sorted(maps.Keys(shape.members))
 	hint := "known here: " + strings.Join(known, ", ")
-	if instead, ok := shape.aliases[key.Value]; ok && instead != "" {
+	if instead := shape.meant(key.Value, known); instead != "" {
 		hint = "did you mean " + instead + "? " + hint
-	} else if ok {
+	} else if _, ok := shape.aliases[key.Value]; ok {
 		hint = "give it on the command line: --" + key.Value + " JSON"
 	}
 	return nil, c.problem(key, path, "there is no such field", hint)

@@ -1,6 +1,6 @@
 // Package agentfile reads the files that people write for the command line:
-// an agent for define and start, an instruction for submit. They are YAML, and
-// since JSON is YAML, JSON too.
+// an agent for define and start, an instruction for submit, a run. They are YAML,
+// and since JSON is YAML, JSON too.
 //
 // A command calls Read once, takes members from the File with JSON, and, when
 // the cluster refuses a field, asks At where in the file that field stands.

@@ -211,7 +211,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("{\"input\": [1, 1.5, \"\\u0000\"]}"))
 	f.Add([]byte("program: {\"a b\": [0.1e1, -0, 1E+2, ~]}\n---\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		for _, shape := range []*Shape{Agent, Work} {
+		for _, shape := range []*Shape{Agent, Work, Run} {
 			file, err := Parse("f.yaml", src, shape)
 			if err != nil {
 				var problem *Problem

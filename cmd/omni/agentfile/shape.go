@@ -18,10 +18,11 @@ const (
 	object
 	list
 	texts // a mapping from text to text
+	flag
 )
 
 func (k kind) String() string {
-	return [...]string{"a value", "text", "an integer", "a mapping", "a list", "a mapping of text to text"}[k]
+	return [...]string{"a value", "text", "an integer", "a mapping", "a list", "a mapping of text to text", "true or false"}[k]
 }
 
 var (
@@ -29,6 +30,7 @@ var (
 	aText    = &Shape{kind: text}
 	aInteger = &Shape{kind: integer}
 	aTexts   = &Shape{kind: texts}
+	aFlag    = &Shape{kind: flag}
 )
 
 // Agent is the file of define and start: who the agent is, what it may do, and
@@ -64,6 +66,36 @@ var Work = &Shape{
 	kind:    object,
 	members: map[string]*Shape{"program": instruction, "input": aValue},
 	aliases: map[string]string{"kind": "program", "payload": "program", "instruction": "program"},
+}
+
+// Run is the file of a run: what it is for, who carries it out, and its tasks or
+// who plans them.
+var Run = &Shape{
+	kind: object,
+	members: map[string]*Shape{
+		"name":    aText,
+		"goal":    aText,
+		"config":  aValue,
+		"seed":    aText,
+		"start":   aFlag,
+		"reason":  aText,
+		"agent":   Agent,
+		"planner": instruction,
+		"tasks": {kind: list, item: &Shape{
+			kind: object,
+			members: map[string]*Shape{
+				"name": aText, "uses": {kind: list, item: aText}, "input": aValue, "program": instruction,
+			},
+			aliases: map[string]string{
+				"needs": "uses", "depends_on": "uses", "after": "uses", "args": "input", "instruction": "program", "id": "name", "task": "name",
+			},
+		}},
+	},
+	aliases: map[string]string{
+		"plan": "tasks", "steps": "tasks", "task": "tasks", "purpose": "goal", "settings": "config", "auto_start": "start",
+		"id": "agent.id", "budget": "agent.budget", "grants": "agent.grants", "labels": "agent.labels", "env": "agent.env", "program": "agent.program",
+		"max_depth": "agent.max_depth", "ttl_ms": "agent.ttl_ms", "teardown": "agent.teardown", "evaluator": "agent.evaluator",
+	},
 }
 
 // instruction is judged by the kernel; here it only has to be a mapping.

@@ -3,7 +3,6 @@ package show
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -93,7 +92,6 @@ func worked(s api.SpentTime) string {
 	if s.Limit == 0 {
 		return ""
 	}
-	span := func(millis int64) string { return (time.Duration(millis) * time.Millisecond).String() }
 	text := fmt.Sprintf("%s of %s", span(s.Used), span(s.Limit))
 	switch {
 	case s.Exceeded:

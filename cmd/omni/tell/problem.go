@@ -23,6 +23,8 @@ const (
 	CodeRefused      = "REFUSED"         // it cannot be done here: nothing was done
 	CodeNotHeld      = "CHECK_FAILED"    // what had to hold did not
 	CodeAgentFailed  = "AGENT_FAILED"    // the agent that was waited for failed
+	CodeRunFailed    = "RUN_FAILED"      // the run that was waited for did not complete
+	CodeRunPaused    = "RUN_PAUSED"      // … is paused: somebody has to let it go on
 	CodeUnknown      = "OUTCOME_UNKNOWN" // it was sent, and nobody said what came of it
 	CodeUnreachable  = "UNREACHABLE"     // nobody could be asked
 	CodeInterrupted  = "INTERRUPTED"     // by a signal, while waiting
