@@ -109,15 +109,22 @@ type telling struct {
 
 const rootID = "018f4e5c-0000-7000-8000-0000000000aa"
 
-// tell runs the story, and somebody who ends leaders meanwhile, until every node
-// is up again and has all of it.
+// tell runs the story, and somebody who ends leaders meanwhile.
 func tell(t *testing.T, fast bool, killer func(s *telling, over context.Context)) *telling {
 	s := &telling{crew: newCrew(t, testStore(), fast)}
+	s.perform(s.script, killer)
+	s.facts = factsOf(s.state())
+	return s
+}
+
+// perform runs what a client does, and a killer meanwhile, until every node is up
+// again and has all of it.
+func (s *telling) perform(script func(), killer func(s *telling, over context.Context)) {
 	leader := s.leader()
 	s.session, s.base = s.node(leader).MintSession(), s.node(leader).Applied()
-	over, cancel := context.WithCancel(t.Context())
+	over, cancel := context.WithCancel(s.t.Context())
 	done := make(chan struct{})
-	t.Cleanup(func() { // before the nodes are closed, if the story breaks off
+	s.t.Cleanup(func() { // before the nodes are closed, if the story breaks off
 		cancel()
 		<-done
 	})
@@ -125,13 +132,11 @@ func tell(t *testing.T, fast bool, killer func(s *telling, over context.Context)
 		defer close(done)
 		killer(s, over)
 	}()
-	s.script()
+	script()
 	s.events = s.state().Index - s.base
 	cancel()
 	<-done
 	s.alike()
-	s.facts = factsOf(s.state())
-	return s
 }
 
 // oneDies ends the leader once it has applied so many events of the story, at
@@ -282,9 +287,22 @@ func (s *telling) comeBack() {
 	s.facts = factsOf(s.state())
 }
 
-// check compares the nodes: their logs to the byte, the log's chain, the state
-// that it folds to, and the states' digests.
+// check compares the nodes, and looks at what became of everybody.
 func (s *telling) check(t *testing.T) {
+	t.Helper()
+	s.sameLogs(t)
+	require.Empty(t, s.service.ordered("left-b-more"), "the parent has said no")
+	for name, it := range s.facts.Agents {
+		require.Equal(t, lifecycle.Terminated, it.State, name)
+		require.True(t, it.OK, name)
+		require.Zero(t, it.Messages, "a message to %s came twice", name)
+	}
+	require.EqualValues(t, away["left-a"]+away["left-a-more"], s.facts.Agents["left-a"].Retries)
+}
+
+// sameLogs compares the nodes: their logs to the byte, the log's chain, the state
+// that it folds to, and the states' digests.
+func (s *telling) sameLogs(t *testing.T) {
 	t.Helper()
 	first := s.blocks(0)
 	verifier, folded := logging.NewVerifier(logging.Genesis("default").Point), state.New("default")
@@ -300,13 +318,6 @@ func (s *telling) check(t *testing.T) {
 		require.Equal(t, kernel.Digest(folded), kernel.Digest(view.State), "the state on node %d", i)
 		require.Equal(t, first, s.blocks(i), "the log on node %d", i)
 	}
-	require.Empty(t, s.service.ordered("left-b-more"), "the parent has said no")
-	for name, it := range s.facts.Agents {
-		require.Equal(t, lifecycle.Terminated, it.State, name)
-		require.True(t, it.OK, name)
-		require.Zero(t, it.Messages, "a message to %s came twice", name)
-	}
-	require.EqualValues(t, away["left-a"]+away["left-a-more"], s.facts.Agents["left-a"].Retries)
 }
 
 // judgeOrders takes the orders' fates out of the facts, after comparing them with
