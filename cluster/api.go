@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/backups"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/state"
 )
@@ -127,6 +128,8 @@ type NodeStatus struct {
 	Backups *backups.Status `json:"backups,omitempty" cbor:"19,keyasint,omitempty"` // nil when it makes none by itself
 
 	Stopped *Stop `json:"stopped,omitempty" cbor:"20,keyasint,omitempty"` // nil while the kernel runs, at AppliedIndex
+
+	State nodestate.State `json:"state,omitempty" cbor:"21,keyasint,omitempty"` // where it stands in its lifecycle; empty when nobody knows
 }
 
 // Stop is the emergency stop that holds the whole cluster (NO-2).

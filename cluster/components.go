@@ -80,16 +80,9 @@ func (n *Node) wrapped(all []supervise.Component) []supervise.Component {
 // keeps failing. Until somebody takes it, the duty is tried again, unless it was
 // given up.
 func (n *Node) giveWay(ctx context.Context, forGood bool) {
-	for ctx.Err() == nil {
-		n.logger.Warn("what a leader has to do keeps failing here: this node hands leadership over")
-		err := n.group.Transfer(ctx, "")
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		n.logger.Error("leadership could not be handed over", "error", err)
-		if !forGood {
-			return
-		}
+	n.logger.Warn("what a leader has to do keeps failing here: this node hands leadership over")
+	told := ""
+	for n.handsOver(ctx, &told) && forGood {
 		pause(ctx, handOverAgain)
 	}
 }

@@ -9,6 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
+	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 )
 
 // NO-1: a node says that it should not be asked while its disk is nearly full or
@@ -34,4 +38,47 @@ func TestHealthOfTheMachine(t *testing.T) {
 		blocked.Store(0)
 		require.NoError(t, c.node(1).Healthy())
 	})
+}
+
+// NO-1: a node whose state machine stands still while the others commit is unhealthy
+// after a while, and well again when it has gone on; the others are well all along.
+func TestHealthOfANodeThatDoesNotApply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var victim atomic.Int32
+		victim.Store(-1)
+		held := make(chan struct{})
+		c := newCrewWith(t, testStore(), true, func(i int, config *cluster.Config) {
+			config.Evaluators = func(name string) (evaluator.Evaluator, bool) { // called by Apply
+				if victim.Load() == int32(i) {
+					<-held
+				}
+				return evaluator.Lookup(name)
+			}
+		})
+		leader := c.leader()
+		stuck := (leader + 1) % 3
+		c.until("it is well", func() bool { return c.node(stuck).Healthy() == nil })
+		victim.Store(int32(stuck))
+		began := time.Now()
+		require.Equal(t, cluster.Applied, c.startOne(leader).Verdict)
+		c.until("it is unhealthy", func() bool { return c.node(stuck).Healthy() != nil })
+		require.GreaterOrEqual(t, time.Since(began), 4500*time.Millisecond, "a moment is no reason")
+		require.LessOrEqual(t, time.Since(began), 6*time.Second)
+		require.ErrorContains(t, c.node(stuck).Healthy(), "entries are committed, but the node does not apply them")
+		require.Equal(t, nodestate.Running, c.node(stuck).Lifecycle().State)
+		require.NoError(t, c.node(leader).Healthy())
+		require.Equal(t, cluster.Applied, c.define(leader).Verdict)
+		require.Less(t, c.node(stuck).Applied(), c.node(leader).Applied())
+
+		close(held)
+		c.until("it is well again", func() bool { return c.node(stuck).Healthy() == nil })
+		c.until("it has caught up", func() bool { return c.node(stuck).Applied() == c.node(leader).Applied() })
+	})
+}
+
+// startOne has a program compiled on every node.
+func (c *crew) startOne(at int) cluster.Answer {
+	return c.node(at).Propose(c.t.Context(), event.Event{Kind: event.AgentStart, Principal: "test", Body: event.Encode(event.Start{Define: event.Define{
+		Program: kerneltest.JSON(c.t, `{"kind":"LITERAL","payload":{"value":1}}`),
+	}})})
 }

@@ -130,20 +130,34 @@ func (n *Node) HandOver(ctx context.Context) error {
 // standAside hands over what a suspended node was elected to, again and again:
 // as long as nobody takes it, it leads and does nothing.
 func (n *Node) standAside(ctx context.Context) {
-	changed := n.state.Changed()
 	n.logger.Warn("this node is suspended: it hands leadership over")
+	told := ""
+	for changed := n.state.Changed(); ctx.Err() == nil && n.suspended(); changed = n.state.Changed() {
+		if !n.handsOver(ctx, &told) {
+			return
+		}
+		timer := time.NewTimer(handOverAgain)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-changed:
+		}
+		timer.Stop()
+	}
+}
+
+// handsOver tries once to hand leadership over, and says why that failed unless it was
+// told the same before; false when there is nothing left to hand over.
+func (n *Node) handsOver(ctx context.Context, told *string) (stillLeads bool) {
 	err := n.group.Transfer(ctx, "")
 	if err == nil || ctx.Err() != nil {
-		return
+		return false
 	}
-	n.logger.Error("leadership could not be handed over", "error", err)
-	timer := time.NewTimer(handOverAgain)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	case <-changed:
+	if said := err.Error(); said != *told {
+		*told = said
+		n.logger.Error("leadership could not be handed over, and it is tried again and again", "error", err)
 	}
+	return true
 }
 
 // suspended tells whether the node must not do what a leader does.

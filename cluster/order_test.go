@@ -164,4 +164,6 @@ type kept struct {
 
 func (m *kept) Record(_ nodestate.Entry, now nodestate.Memory) { m.at.Store(&now) }
 
+func (*kept) Err() error { return nil }
+
 func (m *kept) last() *nodestate.Memory { return m.at.Load() }

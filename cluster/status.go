@@ -78,7 +78,7 @@ func (n *Node) ownStatus() NodeStatus {
 	}
 	status.HistoryFrom, status.Backfill = n.history()
 	status.Backups = n.Backups()
-	status.Stopped = StopOf(s)
+	status.Stopped, status.State = StopOf(s), n.state.State()
 	switch raft.State {
 	case "Leader":
 		status.Role = RoleLeader

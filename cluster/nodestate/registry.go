@@ -13,6 +13,9 @@ import (
 // ended here.
 type Sink interface {
 	Record(e Entry, now Memory)
+	// Err is why entries, or what is to be remembered, are not kept at the moment; nil
+	// when they are. It is called under the lock, too.
+	Err() error
 }
 
 // Options of a Registry.

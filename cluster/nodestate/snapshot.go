@@ -13,6 +13,7 @@ type Snapshot struct {
 	RetryIn    time.Duration // until the next one, in Backoff
 	Components []Component
 	Before     *Memory // what the process before left; nil: there was none
+	Unkept     error   // why it is not kept at the moment; nil when it is
 }
 
 // Snapshot tells where the node stands.
@@ -20,6 +21,9 @@ func (r *Registry) Snapshot() Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := Snapshot{Memory: r.memory, Attempt: r.attempt, Before: r.options.Before, Components: make([]Component, 0, len(r.components))}
+	if r.options.Sink != nil {
+		s.Unkept = r.options.Sink.Err()
+	}
 	if s.State == Backoff {
 		s.RetryIn = max(0, r.retryAt.Sub(r.options.Now()))
 	}

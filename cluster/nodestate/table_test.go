@@ -73,7 +73,10 @@ var testPolicy = Policy{
 type book struct {
 	entries []Entry
 	memory  Memory
+	full    error
 }
+
+func (b *book) Err() error { return b.full }
 
 func (b *book) Record(e Entry, now Memory) {
 	b.entries, b.memory = append(b.entries, e), now

@@ -54,6 +54,9 @@ func (a *app) journalOf(c *cobra.Command, dir string, after uint64, limit int, a
 		if err != nil {
 			return api.NodeJournal{}, err
 		}
+		if len(found.Entries)+len(found.Damage) == 0 {
+			return api.NodeJournal{}, tell.Usage("the directory that omni server was given with --data-dir has one; omni dev keeps one directory for each node", "%s: there is no node's journal there", dir)
+		}
 		return *httpapi.NodeJournal("", found.After(after, limit)), nil
 	}
 	connection, err := a.connect()

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -117,4 +119,44 @@ func TestStartsWaitForAPort(t *testing.T) {
 	last := found.Entries[len(found.Entries)-1]
 	require.Equal(t, []any{nodestate.Exhausted, nodestate.Crashed, 3}, []any{last.Trigger, last.To, last.Attempt})
 	require.True(t, strings.Contains(last.Cause, "address already in use"), last.Cause)
+}
+
+// NO-3: what cannot be kept stops no node, and health and status tell of it. Where the
+// snapshot cannot be written, the journal tells what it would have.
+func TestSnapshotThatCannotBeWritten(t *testing.T) {
+	p := newProcesses(t, []string{t.TempDir()})
+	p.start(0)
+	require.Empty(t, p.node(0, func(s api.NodeState) bool { return s.State == "Running" && s.Healthy }).JournalError)
+	blocked := filepath.Join(p.dirs[0], "node-state.json.tmp") // where the next one is written
+	require.NoError(t, os.Mkdir(blocked, 0o700))
+	_, err := p.client.OrderNode(t.Context(), client.Pause, api.NodeOrder{}, client.Node(p.url(0)))
+	var said *api.Error
+	require.ErrorAs(t, err, &said)
+	require.Equal(t, []any{"NO_QUORUM", true}, []any{said.Code, said.Definite}, "there is nobody else to lead")
+	p.order(0, client.Estop)
+	unkept := func(s api.NodeState) bool {
+		return s.State == "Suspended" && strings.Contains(s.JournalError, "node-state.json.tmp: is a directory")
+	}
+	state := p.node(0, unkept)
+	require.True(t, state.Healthy, state.Reason)
+	health, err := p.client.Health(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []any{"ok", "Suspended", "test", state.JournalError}, []any{health.Status, health.State, health.Cause, health.JournalError})
+
+	p.kill(0)
+	p.start(0)
+	require.Equal(t, "test", p.node(0, unkept).Suspension.Reason)
+	require.NoError(t, os.Remove(blocked))
+	p.node(0, func(s api.NodeState) bool { return s.JournalError == "" })
+}
+
+// A pause that cannot be is said at once, and not tried for as long as a command is.
+func TestPauseThatCannotBe(t *testing.T) {
+	p := newProcesses(t, []string{t.TempDir()})
+	p.start(0)
+	p.node(0, func(s api.NodeState) bool { return s.State == "Running" && s.Healthy })
+	stdout, stderr, exit := omni(t, "node", "pause", "n1", "--server", p.url(0), "--timeout", "5m")
+	require.Equal(t, []any{"", api.ExitRefused}, []any{stdout, exit})
+	require.Contains(t, stderr, "NO_QUORUM: leadership was not handed over, and the node goes on")
+	require.Contains(t, stderr, "omni node estop n1 waits for nobody")
 }

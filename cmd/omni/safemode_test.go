@@ -35,7 +35,11 @@ type fragileProgram struct{ evaluator.Program }
 const fragileName = "fragile/1"
 
 func fragileLookup(name string) (evaluator.Evaluator, bool) {
-	if name != fragileName {
+	switch name {
+	case fragileName:
+	case shakyName:
+		return shakyLookup()
+	default:
 		return evaluator.Lookup(name)
 	}
 	std, ok := evaluator.Lookup("std/1")

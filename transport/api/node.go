@@ -18,6 +18,7 @@ type NodeState struct {
 	Boot          uint64    `json:"boot" doc:"which start of the node's process this is, from 1"`
 	Seq           uint64    `json:"seq" doc:"of the newest entry of its journal"`
 	UnderWay      UnderWay  `json:"under_way" doc:"what it has begun and not ended"`
+	JournalError  string    `json:"journal_error,omitempty" doc:"why its journal, or the snapshot beside it, cannot be written at the moment, which stops no node"`
 
 	Suspension *Suspension     `json:"suspension,omitempty" doc:"why it rests until it is resumed, over restarts too"`
 	Components []NodeComponent `json:"components" doc:"its long-lived parts"`

@@ -27,6 +27,8 @@ type NodeStatus struct {
 	Backups *Backups `json:"backups,omitempty" doc:"backups that it makes by itself; absent when it makes none"`
 
 	Stopped *Stop `json:"stopped,omitempty" doc:"the emergency stop that holds the cluster, as of applied_index; absent while the kernel runs"`
+
+	State string `json:"state,omitempty" enum:"Created,Starting,Running,Degraded,Suspended,Backoff,Terminating,Terminated,Crashed" doc:"where it stands in its lifecycle, apart from its health; absent when it does not answer"`
 }
 
 // Stop is the emergency stop that holds the whole cluster: no tick runs and
@@ -98,6 +100,10 @@ type Health struct {
 	Status string `json:"status" enum:"ok,unhealthy,not_ready"`
 	Reason string `json:"reason,omitempty"`
 	Node   string `json:"node"`
+
+	State        string `json:"state" enum:"Created,Starting,Running,Degraded,Suspended,Backoff,Terminating,Terminated,Crashed" doc:"where the node stands in its lifecycle, apart from its health"`
+	Cause        string `json:"cause,omitempty" doc:"why it stands there"`
+	JournalError string `json:"journal_error,omitempty" doc:"why the node's journal, or the snapshot beside it, cannot be written at the moment, which is no reason to call it unhealthy"`
 
 	SafeMode *SafeMode `json:"safe_mode,omitempty" doc:"the event that holds the node in safe mode"`
 	Backups  *Backups  `json:"backups,omitempty" doc:"backups that it makes by itself, whose failure is no reason to call it unhealthy"`

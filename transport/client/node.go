@@ -56,7 +56,7 @@ func (c *Client) OrderNode(ctx context.Context, order string, how api.NodeOrder,
 	}
 	k := &call{
 		request:  request{op: order, method: http.MethodPost, path: "/v1/node/" + order, body: body},
-		settings: settingsOf(opts), into: &done, changes: true,
+		settings: settingsOf(opts), into: &done, changes: true, final: true, // people wait for it
 	}
 	if k.node == "" {
 		return done, &Usage{order + ": a node is needed"}

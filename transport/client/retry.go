@@ -19,6 +19,7 @@ type call struct {
 	again    bool // an unknown attempt may be followed by another
 	toLeader bool
 	changes  bool // a command: an unknown outcome matters
+	final    bool // a definite answer is the last one, also where a later attempt might have another
 
 	// expired gives a request to go on with when the session is not known any
 	// more; nil ends the call.
@@ -110,7 +111,7 @@ func (c *call) answered(ctx context.Context, f *family) (settled bool, err error
 			return settled, c.unknown()
 		}
 		return settled, e
-	case e.Recorded() && c.changes, !info.Retry && e.Definite:
+	case e.Recorded() && c.changes, (c.final || !info.Retry) && e.Definite:
 		// The kernel judged it, or nobody would say otherwise. An attempt
 		// before this one that may have taken effect is this same command: in
 		// a session its answer would have come again.

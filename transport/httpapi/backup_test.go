@@ -60,7 +60,7 @@ func TestFailingBackupsAreTold(t *testing.T) {
 	health := func() api.Health { return decode[api.Health](t, d.send(http.MethodGet, "/healthz", ""), http.StatusOK) }
 	assert.Nil(t, health().Backups)
 	d.group.Nodes[0].Scheduled.Store(&backups.Status{Dir: "/b", File: "/b/x", Index: 7, Error: "disk full", Failures: 2})
-	assert.Equal(t, api.Health{Status: "ok", Node: "n1", Backups: &api.Backups{
+	assert.Equal(t, api.Health{Status: "ok", Node: "n1", State: "Running", Backups: &api.Backups{
 		Dir: "/b", File: "/b/x", Index: 7, Error: "disk full", Failures: 2,
 	}}, health())
 }

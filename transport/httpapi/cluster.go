@@ -35,7 +35,7 @@ func status(from cluster.Status) *api.Status {
 			LagMillis: n.LagMillis, Agents: n.Agents, Healthy: n.Healthy, Reason: n.Reason,
 			UptimeMillis: n.UptimeMillis, Version: n.Version, SafeMode: (*api.SafeMode)(n.SafeMode),
 			HistoryFrom: n.HistoryFrom, Backfill: (*api.Backfill)(n.Backfill), Backups: (*api.Backups)(n.Backups),
-			Stopped: (*api.Stop)(n.Stopped),
+			Stopped: (*api.Stop)(n.Stopped), State: string(n.State),
 		})
 	}
 	return to
@@ -110,13 +110,26 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 		s.unwell(w, "unhealthy", err)
 		return
 	}
-	writeJSON(w, http.StatusOK, api.Health{Status: "ok", Node: s.node.ID(), Backups: (*api.Backups)(s.node.Backups())})
+	health := s.health("ok")
+	health.Backups = (*api.Backups)(s.node.Backups())
+	writeJSON(w, http.StatusOK, health)
+}
+
+// health says where the node stands in its lifecycle, which is apart from how it is.
+func (s *Server) health(status string) api.Health {
+	stands := s.node.Lifecycle()
+	health := api.Health{Status: status, Node: s.node.ID(), State: string(stands.State), Cause: stands.Cause}
+	if stands.Unkept != nil {
+		health.JournalError = stands.Unkept.Error()
+	}
+	return health
 }
 
 // unwell says why the node should not be asked, and what holds it in safe mode
 // when something does (EV-14).
 func (s *Server) unwell(w http.ResponseWriter, status string, why error) {
-	health := api.Health{Status: status, Reason: why.Error(), Node: s.node.ID()}
+	health := s.health(status)
+	health.Reason = why.Error()
 	var held *cluster.SafeMode
 	if errors.As(why, &held) {
 		health.SafeMode = (*api.SafeMode)(held)
@@ -145,7 +158,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 		notReady(errNoLeader)
 		return
 	}
-	writeJSON(w, http.StatusOK, api.Health{
-		Status: "ok", Node: s.node.ID(), Stopped: (*api.Stop)(cluster.StopOf(view.State)),
-	})
+	health := s.health("ok")
+	health.Stopped = (*api.Stop)(cluster.StopOf(view.State))
+	writeJSON(w, http.StatusOK, health)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
@@ -229,12 +230,16 @@ func TestTransfer(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	d := newDoor(t)
-	assert.Equal(t, "ok", decode[api.Health](t, d.send(http.MethodGet, "/healthz", ""), 200).Status)
+	require.Nil(t, d.group.Nodes[0].State.Transition(nodestate.Pause, nodestate.Cause{By: "operator", Text: "new disks"}))
+	for _, path := range []string{"/healthz", "/readyz"} {
+		h := decode[api.Health](t, d.send(http.MethodGet, path, ""), 200)
+		assert.Equal(t, api.Health{Status: "ok", Node: "n1", State: "Suspended", Cause: "new disks"}, h, "where it stands is another matter")
+	}
 	d.group.Lead(-1)
 	assert.Equal(t, "not_ready", decode[api.Health](t, d.send(http.MethodGet, "/readyz", ""), 503).Status)
 	why := "the disk is full"
 	d.group.Nodes[0].Unhealthy.Store(&why)
 	h := decode[api.Health](t, d.send(http.MethodGet, "/healthz", ""), 503)
-	assert.Equal(t, "unhealthy", h.Status)
+	assert.Equal(t, []any{"unhealthy", "Suspended", "new disks"}, []any{h.Status, h.State, h.Cause})
 	assert.Contains(t, h.Reason, why)
 }

@@ -46,6 +46,9 @@ func nodeState(id string, from nodestate.Snapshot, now time.Time) *api.NodeState
 	if from.State.Closed() {
 		to.Intake = "closed"
 	}
+	if from.Unkept != nil {
+		to.JournalError = from.Unkept.Error()
+	}
 	for _, c := range from.Components {
 		one := api.NodeComponent{
 			Name: c.Name, Required: c.Required, Status: string(c.Status), LastOK: c.LastOK,

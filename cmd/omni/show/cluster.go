@@ -104,11 +104,16 @@ func role(s tell.Style, role string) string {
 	return role
 }
 
+// health says beside it where a node stands that is not Running, unless its role does.
 func health(s tell.Style, n api.NodeStatus) string {
+	text := s.Bad("unhealthy")
 	if n.Healthy {
-		return s.Good("ok")
+		text = s.Good("ok")
 	}
-	return s.Bad("unhealthy")
+	if n.State != "" && n.State != "Running" && n.Role != "safe_mode" {
+		text += ", " + s.Warn(n.State)
+	}
+	return text
 }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }

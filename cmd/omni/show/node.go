@@ -20,6 +20,9 @@ func Node(p *tell.Page, n api.NodeState) {
 	if n.Reason != "" {
 		p.Line("%s: %s", p.Bad("unhealthy"), n.Reason)
 	}
+	if n.JournalError != "" {
+		p.Line("%s: %s", p.Bad("not kept"), n.JournalError)
+	}
 	if n.RetryInMillis > 0 {
 		p.Line("start %d failed; the next one in %v", n.Attempt, wait(n.RetryInMillis))
 	}

@@ -185,6 +185,10 @@ func TestUnlikeNodesAreNamed(t *testing.T) {
 	status.Nodes[2] = api.NodeStatus{ID: "n3", Role: "safe_mode", Reason: "SAFE_MODE: it crashed", SafeMode: &api.SafeMode{Hint: "do this"}}
 	assert.Contains(t, page(func(p *tell.Page) { Status(p, status) }), "n3: SAFE_MODE: it crashed\n  do this\n")
 	assert.Contains(t, got, "n1 and n2 differ at index 5\n")
+	assert.NotContains(t, got, "ok,")
+	status.Nodes[0].State, status.Nodes[1].State = "Running", "Suspended"
+	assert.Equal(t, 1, strings.Count(page(func(p *tell.Page) { Status(p, status) }), "ok, Suspended"))
+	assert.NotContains(t, page(func(p *tell.Page) { Status(p, status) }), "ok, Running")
 	status.Nodes[1].AppliedIndex = 4
 	assert.NotContains(t, page(func(p *tell.Page) { Status(p, status) }), "differ")
 }
