@@ -100,9 +100,9 @@ func namesOfForked(b bus.Body, use func(uint32)) {
 func namesOfRevoked(b bus.Body, use func(uint32)) { use(b.(*permissions.Revoked).Grants) }
 
 // Elsewhere lists pointers to the blocks, before this one, that hold the bodies
-// which the agent's records in the block name: what a Slice will ask for. The
-// same pointer may come more than once.
-func Elsewhere(b *logging.Block, agent uint32) (pointers []uint64) {
+// which records in the block name that are about one of those agents: what their
+// Slices will ask for. The same pointer may come more than once.
+func Elsewhere(b *logging.Block, of func(agent uint32) bool) (pointers []uint64) {
 	var gained []interning.GainedEntry
 	for records := b.Records(); records.Next(); {
 		r := &records.Record
@@ -111,7 +111,7 @@ func Elsewhere(b *logging.Block, agent uint32) (pointers []uint64) {
 		}
 		//lint:readonly the table is large, and nothing here writes to it
 		route := &routes[r.Kind]
-		if route.names == nil && bus.Kind(r.Kind) != bus.Interned || route.names != nil && r.Agent != agent {
+		if route.names == nil && bus.Kind(r.Kind) != bus.Interned || route.names != nil && !of(r.Agent) {
 			continue
 		}
 		body, ok := route.decode(r.Body)

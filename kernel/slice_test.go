@@ -49,7 +49,7 @@ func TestSliceFindsBodies(t *testing.T) {
 		if _, touched := b.Previous(2); !touched {
 			continue
 		}
-		wanted = append(wanted, kernel.Elsewhere(b, 2)...)
+		wanted = append(wanted, kernel.Elsewhere(b, func(agent uint32) bool { return agent == 2 })...)
 		require.NoError(t, slice.Fold(at, b))
 		if lost != nil {
 			err := lost.Fold(at, b)

@@ -126,6 +126,8 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A record":                api.Record{},
 		"A verified log":          show.VerifiedLog{},
 		"A verified agent":        show.VerifiedAgent{},
+		"A ledger":                show.Ledger{},
+		"The end of a ledger":     show.LedgerEnd{},
 		"A replay":                show.Replayed{},
 		"A backup":                madeBackup{},
 		"An export's lag":         export.Lag{},

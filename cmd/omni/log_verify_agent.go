@@ -65,7 +65,7 @@ func (a *app) agentOnNodes(ctx context.Context, id string) (*show.VerifiedAgent,
 		}
 		switch {
 		case found.Blocks == 0:
-			found.Origin, found.AgentSummary = "agent export", sum
+			*found = show.OfAgent(sum)
 			found.Agree = append(found.Agree, node.ID)
 		case sum.LastIndex != found.LastIndex:
 		case sum.Head == found.Head && sum.Position == found.Position:
@@ -91,7 +91,8 @@ func (a *app) agentInFile(ctx context.Context, id, file string, stdin io.Reader)
 		if err == nil && sum.AgentID != id {
 			err = tell.NotHeld("the export is of agent %s", sum.AgentID)
 		}
-		return &show.VerifiedAgent{Origin: "agent export", AgentSummary: sum}, err
+		found := show.OfAgent(sum)
+		return &found, err
 	}
 	walk := &agentWalk{id: uuid}
 	walk.found.AgentID = id

@@ -248,6 +248,8 @@ func unreadable(err error) error {
 	var newer *backup.NewerError
 	var partial *backup.PartialError
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, replay.ErrNoAgent):
 		return &tell.Problem{Exit: 1, Code: tell.CodeRefused, Message: err.Error(), Hint: "see what there is with: omni agent list"}
 	case errors.Is(err, history.ErrKind), errors.Is(err, history.ErrPart):
@@ -255,7 +257,7 @@ func unreadable(err error) error {
 	case errors.As(err, &partial):
 		return tell.Refused("make one on a node with the archive: omni backup create --node ID", "%v", partial)
 	case errors.As(err, &broken), errors.As(err, &damaged), errors.As(err, &newer),
-		errors.Is(err, kernel.ErrSlice), errors.Is(err, replay.ErrLog):
+		errors.Is(err, kernel.ErrSlice), errors.Is(err, replay.ErrLog), errors.Is(err, replay.ErrLedger), errors.Is(err, history.ErrOtherRun):
 		return tell.NotHeld("%v", err)
 	}
 	return fmt.Errorf("read the history: %w", err)

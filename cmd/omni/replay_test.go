@@ -78,7 +78,7 @@ func writeExports(t *testing.T, s *kerneltest.Sim, agent, log string) {
 	t.Helper()
 	var file bytes.Buffer
 	row, placed := s.State().Agents.Get(1), s.Placed()
-	one, err := logexport.NewAgentWriter(&file, logexport.AgentHeader{
+	one, err := logexport.NewSubjectWriter(&file, logexport.SubjectHeader{
 		ClusterID: "test", KernelID: "default", AgentID: kerneltest.IDOf(row.Identity.ID), Agent: 1,
 		Position: row.LastBlock - 1, Head: hex.EncodeToString(row.Head[:]),
 	})

@@ -39,7 +39,7 @@ cannot do in its state is refused with INVALID_RUN_TRANSITION, and nothing chang
 	}
 	add(groupBegin, newRunPlan(a), newRunStart(a))
 	add(groupWork, newRunPause(a), newRunResume(a), newRunBudget(a), newRunKill(a))
-	add(groupOperate, newRunGet(a), newRunList(a))
+	add(groupOperate, newRunGet(a), newRunList(a), newRunLedger(a))
 	return c
 }
 

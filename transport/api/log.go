@@ -37,6 +37,7 @@ type Notes struct {
 type LogPage struct {
 	Records []Record `json:"records"`
 	Next    uint64   `json:"next"`
+	Ledger  *Ledger  `json:"ledger,omitempty" doc:"of a run's records: where its ledger ends as of now"`
 	As
 }
 
@@ -44,6 +45,7 @@ type LogPage struct {
 type LogQuery struct {
 	From  uint64 // first busSeq wanted; 0 is 1
 	Agent string // only records of this agent
+	Run   string // only records of this run: of its agents, and the events that they came of
 	Limit int    // 1 to 1,000; 0 is 100
 	Notes bool   // with what numbers in records stand for, where the node finds it
 }
@@ -52,6 +54,7 @@ type LogQuery struct {
 type WatchQuery struct {
 	From  uint64   // first busSeq wanted; 0 is the next record to come
 	Agent string   // only records of this agent
+	Run   string   // only records of this run, as in LogQuery
 	Kinds []string // only these kinds; empty for all
 	Notes bool     // with what numbers in records stand for, where the node finds it
 }

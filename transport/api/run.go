@@ -21,6 +21,7 @@ type Run struct {
 	DefinedAt int64          `json:"defined_at_ms" doc:"kernel clock, Unix milliseconds"`
 	StartedAt int64          `json:"started_at_ms,omitempty"`
 	Archived  bool           `json:"archived,omitempty" doc:"only its tombstone is left; the rest is in the log"`
+	Ledger    *Ledger        `json:"ledger,omitempty" doc:"where its provenance ledger ends"`
 
 	Labels   map[string]string `json:"labels,omitempty" doc:"the root agent's"`
 	Waits    []Wait            `json:"waits,omitempty" doc:"what the running task waits for"`
@@ -28,6 +29,12 @@ type Run struct {
 	Children uint32            `json:"children,omitempty" doc:"agents that the root agent delegated to, at most 50,000 are counted"`
 	Budget   *Account          `json:"budget,omitempty" doc:"what the run may spend and has spent: its root agent's account"`
 	As
+}
+
+// Ledger is where the ledger of a run ends: its blocks are the run's part of the log.
+type Ledger struct {
+	Position uint64 `json:"position" doc:"of its last block in the log"`
+	Head     string `json:"head" doc:"64 hex digits: the run's own chain value after that"`
 }
 
 // TaskProgress is a task of a plan, and how far it is.

@@ -32,10 +32,10 @@ func (c *Client) OpenExport(ctx context.Context, seq uint64, opts ...Option) (io
 
 // ExportAgent copies one agent's history to w, and what it takes to replay it,
 // as package logexport has it, and verifies it on the way.
-func (c *Client) ExportAgent(ctx context.Context, id string, w io.Writer, opts ...Option) (logexport.AgentSummary, error) {
+func (c *Client) ExportAgent(ctx context.Context, id string, w io.Writer, opts ...Option) (logexport.SubjectSummary, error) {
 	body, err := c.OpenAgentExport(ctx, id, opts...)
 	if err != nil {
-		return logexport.AgentSummary{}, err
+		return logexport.SubjectSummary{}, err
 	}
 	defer body.Close()
 	return logexport.CopyAgent(w, body)
@@ -45,6 +45,22 @@ func (c *Client) ExportAgent(ctx context.Context, id string, w io.Writer, opts .
 // it.
 func (c *Client) OpenAgentExport(ctx context.Context, id string, opts ...Option) (io.ReadCloser, error) {
 	return c.openFile(ctx, "export agent", c.prefix+"/agents/"+url.PathEscape(id)+"/export", url.Values{}, opts)
+}
+
+// ExportLedger copies a run's ledger to w, and what it takes to replay the run (RU-4),
+// as package logexport has it, and verifies it on the way.
+func (c *Client) ExportLedger(ctx context.Context, run string, w io.Writer, opts ...Option) (logexport.SubjectSummary, error) {
+	body, err := c.OpenLedger(ctx, run, opts...)
+	if err != nil {
+		return logexport.SubjectSummary{}, err
+	}
+	defer body.Close()
+	return logexport.CopyLedger(w, body)
+}
+
+// OpenLedger gives what ExportLedger copies, to be read. The caller closes it.
+func (c *Client) OpenLedger(ctx context.Context, run string, opts ...Option) (io.ReadCloser, error) {
+	return c.openFile(ctx, "export ledger", c.prefix+"/runs/"+url.PathEscape(run)+"/ledger", url.Values{}, opts)
 }
 
 // file is a stream whose end ends the call too.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -145,6 +146,26 @@ func TestExport(t *testing.T) {
 	assert.Equal(t, agent, sameAgent)
 	_, err = c.ExportAgent(ctx, "018f4e5c-0000-7000-8000-00000000dead", &file)
 	assert.ErrorContains(t, err, "NOT_FOUND")
+
+	run, err := c.PlanRun(ctx, event.PlanRun{Tasks: []event.RunTask{{Name: "only", Program: literal(t)}}})
+	require.NoError(t, err)
+	file.Reset()
+	ledger, err := c.ExportLedger(ctx, run.AgentID, &file)
+	require.NoError(t, err)
+	assert.Equal(t, run.AgentID, ledger.RunID)
+	sameLedger, err := logexport.CopyLedger(io.Discard, bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
+	assert.Equal(t, ledger, sameLedger)
+	_, err = c.ExportLedger(ctx, done.AgentID, &file)
+	assert.ErrorContains(t, err, "NOT_FOUND", "it has no run")
+	page, err := c.Log(ctx, api.LogQuery{Run: run.AgentID})
+	require.NoError(t, err)
+	assert.Equal(t, ledger.Head, page.Ledger.Head)
+	for r, err := range c.Watch(ctx, api.WatchQuery{From: 1, Run: run.AgentID}) {
+		require.NoError(t, err)
+		assert.Equal(t, page.Records[0], r, "the first that is the run's")
+		break
+	}
 }
 
 // CL-5 through failures: records in order, each once, without gaps, while

@@ -111,6 +111,9 @@ func (c *Client) Log(ctx context.Context, q api.LogQuery, opts ...Option) (api.L
 	if q.Agent != "" {
 		query.Set("agent", q.Agent)
 	}
+	if q.Run != "" {
+		query.Set("run", q.Run)
+	}
 	if q.Notes {
 		query.Set("notes", "true")
 	}

@@ -50,6 +50,9 @@ func (c *Client) watching(q api.WatchQuery, s settings) *watching {
 	if q.Agent != "" {
 		w.query.Set("agent", q.Agent)
 	}
+	if q.Run != "" {
+		w.query.Set("run", q.Run)
+	}
 	if len(q.Kinds) > 0 {
 		w.query.Set("kinds", strings.Join(q.Kinds, ","))
 	}

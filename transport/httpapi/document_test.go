@@ -145,6 +145,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET " + k + "/log/segments",
 		"GET " + k + "/runs",
 		"GET " + k + "/runs/{id}",
+		"GET " + k + "/runs/{id}/ledger",
 		"GET " + k + "/shared/{namespace}",
 		"GET " + k + "/shared/{namespace}/value",
 		"GET " + k + "/tokens",
@@ -316,7 +317,7 @@ func TestParametersMatchTheDocument(t *testing.T) {
 	good := map[string]string{
 		"key": "notes", "prefix": "orders", "action": "tool.call", "resource": "echo", "in_force": "true", "alone": "true", "notes": "true",
 		"consistency": "stale", "min_index": "1", "max_lag_ms": "1000", "seq": "1", "limit": "5", "after": agentA, "state": "DEFINED",
-		"label": "a=b", "from": "1", "agent": agentA, "kinds": "STEP",
+		"label": "a=b", "from": "1", "agent": agentA, "run": agentA, "kinds": "STEP",
 	}
 	for path, methods := range d.document().Paths {
 		op, ok := methods["get"]

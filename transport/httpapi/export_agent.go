@@ -1,15 +1,10 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/hex"
 	"net/http"
 
-	"github.com/omnikernel/omnikernel/cluster"
-	"github.com/omnikernel/omnikernel/fsm/segment"
-	"github.com/omnikernel/omnikernel/kernel"
-	"github.com/omnikernel/omnikernel/kernel/logging"
-	"github.com/omnikernel/omnikernel/kernel/state"
+	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/api/logexport"
 )
 
@@ -21,86 +16,49 @@ func (s *Server) exportAgent(rt *route) http.HandlerFunc {
 		ctx, cancel := s.within(r, s.options.ReadTimeout)
 		view, no, row, e := s.findAgent(ctx, r, p)
 		cancel()
-		if e == nil {
-			e = p.check()
-		}
-		if first := s.node.Log().Status().FirstSeq; e == nil && first > 1 {
-			// The configuration stands in the first block.
-			e = s.logError(&segment.HistoryBehindError{FirstSeq: first})
-		}
 		if e != nil {
 			s.fail(w, e)
 			return
 		}
-		x := agentExporter{log: s.node.Log(), no: no, row: row, closing: s.closing}
-		s.send(w, logexport.AgentContentType, "agent.omni", func(out *pieces) error {
-			return x.run(r.Context(), out, s.agentHeader(r, &view, no, row))
+		s.sendSubject(w, r, p, &subjectExporter{
+			of: func(agent uint32) bool { return agent == no }, last: row.LastBlock, from: row.Identity.Seq,
+			contentType: logexport.AgentContentType, file: "agent.omni",
+			header: logexport.SubjectHeader{
+				ClusterID: view.Config.ClusterID, KernelID: s.node.KernelID(), AgentID: r.PathValue("id"), Agent: no,
+				Position: row.LastBlock - 1, Head: hex.EncodeToString(row.Head[:]),
+			},
 		})
 	}
 }
 
-func (s *Server) agentHeader(r *http.Request, view *cluster.View, no uint32, row *state.Row) logexport.AgentHeader {
-	return logexport.AgentHeader{
-		ClusterID: view.Config.ClusterID, KernelID: s.node.KernelID(), AgentID: r.PathValue("id"), Agent: no,
-		Position: row.LastBlock - 1, Head: hex.EncodeToString(row.Head[:]),
+// exportRun serves GET …/runs/{id}/ledger: the provenance ledger of a run (RU-4), and
+// what it takes to replay it.
+func (s *Server) exportRun(rt *route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p := rt.params(r)
+		ctx, cancel := s.within(r, s.options.ReadTimeout)
+		view, run, row, e := s.findRun(ctx, r, p)
+		cancel()
+		if e != nil {
+			s.fail(w, e)
+			return
+		}
+		ledger := view.Runs.Ledger(run.Agent)
+		s.sendSubject(w, r, p, &subjectExporter{
+			of: func(agent uint32) bool {
+				one := view.Agents.Get(agent)
+				return one != nil && one.Run == run.Agent
+			},
+			last: ledger.LastBlock, from: row.Identity.Seq, contentType: logexport.LedgerContentType, file: "ledger.omni",
+			header: logexport.SubjectHeader{
+				ClusterID: view.Config.ClusterID, KernelID: s.node.KernelID(), RunID: r.PathValue("id"), Run: run.Agent,
+				Position: ledger.LastBlock - 1, Head: hex.EncodeToString(ledger.Head[:]),
+			},
+		})
 	}
 }
 
-// agentExporter writes the export of one agent.
-type agentExporter struct {
-	log     *segment.Store
-	no      uint32
-	row     *state.Row
-	closing context.Context
-	writer  *logexport.AgentWriter
-}
-
-func (x *agentExporter) run(ctx context.Context, out *pieces, h logexport.AgentHeader) (err error) {
-	if x.writer, err = logexport.NewAgentWriter(out, h); err != nil {
-		return err
-	}
-	first, err := x.log.BlockAt(0)
-	if err != nil {
-		return err
-	}
-	if err := x.writer.First(&first); err != nil {
-		return err
-	}
-	var failed error
-	err = x.log.AgentHistory(x.no, x.row.LastBlock, x.row.Identity.Seq, func(position uint64, b *logging.Block) bool {
-		if failed = x.block(position, b); failed == nil {
-			failed = ctx.Err()
-		}
-		if failed == nil {
-			failed = x.closing.Err()
-		}
-		return failed == nil
-	})
-	switch {
-	case err != nil:
-		return err
-	case failed != nil:
-		return failed
-	}
-	if err := x.writer.Finish(); err != nil {
-		return err
-	}
-	return out.flush()
-}
-
-// block writes a block of the agent, after those whose bodies it names.
-func (x *agentExporter) block(position uint64, b *logging.Block) error {
-	for _, pointer := range kernel.Elsewhere(b, x.no) {
-		if x.writer.Has(pointer) {
-			continue
-		}
-		body, err := x.log.BlockAt(pointer - 1)
-		if err != nil {
-			return err
-		}
-		if err := x.writer.Body(pointer-1, &body); err != nil {
-			return err
-		}
-	}
-	return x.writer.Block(position, b)
+// ledgerOf is where a run's ledger ends, as it is told.
+func ledgerOf(last uint64, head [32]byte) *api.Ledger {
+	return &api.Ledger{Position: last - 1, Head: hex.EncodeToString(head[:])}
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/omnikernel/omnikernel/cluster"
-	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/httpapi/recordjson"
@@ -20,7 +19,7 @@ const maxPageBytes = 4 << 20
 // at the same index would show.
 func (s *Server) getLog(ctx context.Context, _ *http.Request, p *params) (any, *api.Error) {
 	from, limit, consistency := max(p.number("from", 1, math.MaxUint64), 1), p.limit(), p.consistency()
-	id, filtered := p.agent("agent")
+	of := p.subject()
 	want := &recordjson.Select{From: from, Notes: p.truth("notes")}
 	if e := p.check(); e != nil {
 		return nil, e
@@ -32,7 +31,7 @@ func (s *Server) getLog(ctx context.Context, _ *http.Request, p *params) (any, *
 	take := &taking{limit: limit, page: &api.LogPage{
 		Records: []api.Record{}, Next: max(from, view.Log.NextSeq), As: as(&view),
 	}}
-	if e := s.readLog(ctx, &view, want, id, filtered, take); e != nil {
+	if e := s.readLog(ctx, &view, want, of, take); e != nil {
 		return nil, e
 	}
 	return take.page, nil
@@ -57,8 +56,13 @@ func (t *taking) record(r *api.Record) bool {
 }
 
 // readLog visits the records that are wanted, up to the end of the view's log, of
-// one agent or of all.
-func (s *Server) readLog(ctx context.Context, v *cluster.View, want *recordjson.Select, id identity.ID, filtered bool, take *taking) *api.Error {
+// one agent, of one run, or of all.
+func (s *Server) readLog(ctx context.Context, v *cluster.View, want *recordjson.Select, of subject, take *taking) *api.Error {
+	place, e := s.find(of, v, want)
+	if e != nil {
+		return e
+	}
+	take.page.Ledger = place.ledger
 	from := want.From
 	if from >= v.Log.NextSeq {
 		return nil
@@ -76,14 +80,8 @@ func (s *Server) readLog(ctx context.Context, v *cluster.View, want *recordjson.
 		return failed == nil && !full && ctx.Err() == nil
 	}
 	var err error
-	if filtered {
-		no, row := v.Find(id)
-		if row == nil {
-			return noAgent(v, "agent")
-		}
-		want.Agent = no
-		from = max(from, row.Identity.Seq)
-		err = s.node.Log().AgentHistory(no, row.LastBlock, from, visit)
+	if of.given {
+		err = s.node.Log().AgentHistory(place.subject, place.last, max(from, place.first), visit)
 	} else {
 		_, err = s.node.Log().ReadFrom(from, visit)
 	}

@@ -49,6 +49,7 @@ var (
 	}
 	limitParam = parameter{name: "limit", about: "how many, 1 to 1,000; 100 when it is not given", schema: "integer"}
 	agentParam = parameter{name: "agent", about: "only what names this agent", schema: "string"}
+	runParam   = parameter{name: "run", about: "only what is this run's: its agents' records, and the events that they came of", schema: "string"}
 	notesParam = parameter{name: "notes", about: "whether records come with notes: what their numbers stand for, where the node finds it", schema: "boolean"}
 )
 
@@ -129,7 +130,7 @@ func (s *Server) readRoutes() []*route {
 		}, s.getHistory),
 		s.reader(&route{
 			path: kernelPath + "/log", id: "get-log", tag: "log", summary: "Records of the execution log, in order",
-			query:  with(parameter{name: "from", about: "first busSeq wanted; 1 when it is not given", schema: "integer"}, agentParam, notesParam, limitParam),
+			query:  with(parameter{name: "from", about: "first busSeq wanted; 1 when it is not given", schema: "integer"}, agentParam, runParam, notesParam, limitParam),
 			answer: typeOf[api.LogPage](),
 		}, s.getLog),
 		s.reader(&route{
@@ -155,6 +156,7 @@ func (s *Server) streamRoutes() []*route {
 		query: []parameter{
 			{name: "from", about: "first busSeq wanted; the next record to come when it is not given", schema: "integer"},
 			agentParam,
+			runParam,
 			{name: "kinds", about: "only these kinds of records, with commas between", schema: "string"},
 			notesParam,
 		},
@@ -180,7 +182,14 @@ func (s *Server) streamRoutes() []*route {
 		status: http.StatusOK, contentType: logexport.AgentContentType,
 	}
 	agent.handle = s.exportAgent(agent)
-	return []*route{watch, export, save, agent}
+	ledger := &route{
+		method: http.MethodGet, path: kernelPath + "/runs/{id}/ledger", id: "export-ledger", tag: "runs", summary: "A run's provenance ledger, to be verified and replayed offline",
+		about:  "The blocks that touch the run's root agent or an agent below it, chained, and those that hold the programs, grants and environments that their records name.",
+		query:  with(),
+		status: http.StatusOK, contentType: logexport.LedgerContentType,
+	}
+	ledger.handle = s.exportRun(ledger)
+	return []*route{watch, export, save, agent, ledger}
 }
 
 func (s *Server) clusterRoutes() []*route {

@@ -14,24 +14,16 @@ import (
 
 // getRun serves GET …/runs/{id}.
 func (s *Server) getRun(ctx context.Context, r *http.Request, p *params) (any, *api.Error) {
-	if e := s.checkRunID(r.PathValue("id")); e != nil {
-		return nil, e
-	}
-	view, no, row, e := s.findAgent(ctx, r, p)
-	if e != nil && e.Code == api.CodeNotFound {
-		return nil, s.noRun(e.Index)
-	}
+	view, run, row, e := s.findRun(ctx, r, p)
 	if e != nil {
 		return nil, e
 	}
-	run := view.Runs.Get(no)
-	if run == nil {
-		return nil, s.noRun(view.Index)
-	}
+	ledger := view.Runs.Ledger(run.Agent)
 	told := &api.Run{
 		RunID: flows.FormatID(row.Identity.ID), Name: row.Identity.Name, State: run.State.String(), Goal: run.Goal, Config: run.Config,
 		Seed: run.Seed, Planner: run.Planner != 0, Start: run.AutoStart, Total: run.Total, Done: run.Done, Pausing: run.Pausing.String(),
-		Agent: row.Lifecycle.State.String(), DefinedAt: run.DefinedAt, StartedAt: run.StartedAt, Archived: run.Archived, As: as(&view),
+		Agent: row.Lifecycle.State.String(), DefinedAt: run.DefinedAt, StartedAt: run.StartedAt, Archived: run.Archived,
+		Ledger: ledgerOf(ledger.LastBlock, ledger.Head), As: as(&view),
 	}
 	if last := &run.Last; run.Count > 0 {
 		told.Last = &api.RunStep{
@@ -42,7 +34,7 @@ func (s *Server) getRun(ctx context.Context, r *http.Request, p *params) (any, *
 	for i := range run.Tasks {
 		told.Tasks = append(told.Tasks, describeTask(run, &run.Tasks[i]))
 	}
-	describeWork(told, &view, no, row, run)
+	describeWork(told, &view, run.Agent, row, run)
 	return told, nil
 }
 
@@ -62,6 +54,25 @@ func describeWork(told *api.Run, v *cluster.View, no uint32, row *state.Row, run
 	if row.Lifecycle.State == lifecycle.Faulted {
 		told.RetryAt = row.Timer.Deadline
 	}
+}
+
+// findRun finds the run that the path names, and its root agent's row.
+func (s *Server) findRun(ctx context.Context, r *http.Request, p *params) (cluster.View, *runs.Run, *state.Row, *api.Error) {
+	if e := s.checkRunID(r.PathValue("id")); e != nil {
+		return cluster.View{}, nil, nil, e
+	}
+	view, no, row, e := s.findAgent(ctx, r, p)
+	if e != nil && e.Code == api.CodeNotFound {
+		return view, nil, nil, s.noRun(e.Index)
+	}
+	if e != nil {
+		return view, nil, nil, e
+	}
+	run := view.Runs.Get(no)
+	if run == nil {
+		return view, nil, nil, s.noRun(view.Index)
+	}
+	return view, run, row, nil
 }
 
 func describeTask(run *runs.Run, t *runs.Task) api.TaskProgress {

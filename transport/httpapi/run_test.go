@@ -1,6 +1,9 @@
 package httpapi_test
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"net/http"
 	"testing"
 
@@ -8,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/api/logexport"
 )
 
 // RU-1, RU-2: a run through the door: planned, started, paused, resumed, killed,
@@ -61,4 +65,59 @@ func TestRunThroughTheDoor(t *testing.T) {
 	refuses(t, d.post("/runs", `{"steps":[]}`), 422, "INVALID_ARGUMENT", "steps")
 	decode[api.Done](t, d.post("/agents", `{"id":"018f4e5c-0000-7000-8000-00000000000b"}`), http.StatusCreated)
 	refuses(t, d.get("/runs/018f4e5c-0000-7000-8000-00000000000b"), 404, "NOT_FOUND", "run")
+}
+
+// RU-4: a run's ledger through the door: exported, verified offline, paged, and
+// watched; the head that the file ends with is the one that the run says.
+func TestLedgerThroughTheDoor(t *testing.T) {
+	d := newDoor(t)
+	d.start(echo)
+	ask := `{"kind":"CALL","payload":{"tool":"echo"}}`
+	child := `{"kind":"CALL","payload":{"tool":"agent.delegate","args":{"detach":true,"children":[{"grants":[{"effect":"ALLOW","action":"tool.*","resource":"**"}],"program":` + ask + `}]}}}`
+	decode[api.Done](t, d.post("/runs", `{"agent":{"id":"`+agentA+`","max_depth":1,"grants":[{"effect":"ALLOW","action":"agent.*","resource":"**"},{"effect":"ALLOW","action":"tool.*","resource":"**"}]},
+		"tasks":[{"name":"a","program":`+child+`},{"name":"b","program":`+ask+`}],"start":true}`), http.StatusCreated)
+	d.start(literal)
+	decode[api.Done](t, d.post("/runs/"+agentA+"/pause", ""), http.StatusOK)
+
+	r := d.get("/runs/" + agentA + "/ledger")
+	require.Equal(t, http.StatusOK, r.status)
+	assert.Equal(t, logexport.LedgerContentType, r.header.Get("Content-Type"))
+	sum, err := logexport.CopyLedger(io.Discard, bytes.NewReader(r.body))
+	require.NoError(t, err)
+	run := decode[api.Run](t, d.get("/runs/"+agentA), http.StatusOK)
+	require.Equal(t, &api.Ledger{Position: sum.Position, Head: sum.Head}, run.Ledger)
+	assert.Equal(t, agentA, sum.RunID)
+	assert.Equal(t, "solo-cluster", sum.ClusterID)
+	assert.EqualValues(t, 2, sum.Blocks)
+
+	page := decode[api.LogPage](t, d.get("/log?limit=1000&run="+agentA), http.StatusOK)
+	require.Equal(t, run.Ledger, page.Ledger)
+	agents, kinds := make(map[string]int), make(map[string]int)
+	for _, r := range page.Records {
+		agents[r.AgentID]++
+		kinds[r.Kind]++
+	}
+	assert.Len(t, agents, 3, "the root agent, its child, and nobody for events")
+	assert.Equal(t, 2, agents[""])
+	assert.Equal(t, 2, kinds["EVENT"])
+	assert.Equal(t, 1, kinds["RUN_PAUSE_REQUESTED"])
+	first := decode[api.LogPage](t, d.get("/log?limit=3&run="+agentA), http.StatusOK)
+	require.Equal(t, page.Records[:3], first.Records)
+	rest := decode[api.LogPage](t, d.get(fmt.Sprintf("/log?limit=1000&run=%s&from=%d", agentA, first.Next)), http.StatusOK)
+	require.Equal(t, page.Records[3:], rest.Records)
+	w, refused := d.watch(t, "?from=1&run="+agentA)
+	require.Nil(t, refused)
+	require.Equal(t, api.EventOpen, w.event().event)
+	assert.Equal(t, page.Records, w.records(len(page.Records)), "watched, they are the same")
+
+	other := d.start(literal).AgentID
+	refuses(t, d.get("/runs/"+other+"/ledger"), 404, "NOT_FOUND", "run")
+	refuses(t, d.get("/runs/x/ledger"), 422, "INVALID_ARGUMENT", "run")
+	refuses(t, d.get("/log?run="+other), 404, "NOT_FOUND", "run")
+	refuses(t, d.get("/log?run=x"), 422, "INVALID_ARGUMENT", "run")
+	root := decode[api.LogPage](t, d.get("/log?limit=1000&run="+agentA+"&agent="+agentA), http.StatusOK)
+	assert.Len(t, root.Records, agents[agentA])
+	assert.Empty(t, decode[api.LogPage](t, d.get("/log?run="+agentA+"&agent="+other), http.StatusOK).Records)
+	require.NoError(t, d.group.Nodes[0].Log().Close())
+	refuses(t, d.get("/runs/"+agentA+"/ledger"), 500, "INTERNAL", "")
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/fsm/segment"
-	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/httpapi/recordjson"
@@ -34,8 +33,8 @@ type watcher struct {
 	server *Server
 	stream *stream
 	want   *recordjson.Select
-	agent  identity.ID
-	only   bool   // this agent only
+	of     subject
+	no     uint32 // what stands for it in blocks; 0 while it is not there
 	at     uint64 // busSeq of the next record to look at
 	sent   uint64 // the position that the reader knows
 	piece  []byte
@@ -48,7 +47,7 @@ func (s *Server) watch(rt *route) http.HandlerFunc {
 		watcher := &watcher{server: s, want: p.kinds()}
 		watcher.want.Notes = p.truth("notes")
 		from, resumed := p.position(r)
-		watcher.agent, watcher.only = p.agent("agent")
+		watcher.of = p.subject()
 		if e := p.check(); e != nil {
 			s.fail(w, e)
 			return
@@ -93,12 +92,6 @@ func (w *watcher) begin(ctx context.Context, from uint64, given bool) *api.Error
 	view, e := w.server.read(ctx, cluster.Consistency{Level: cluster.Stale})
 	if e != nil {
 		return e
-	}
-	if w.only {
-		// The agent may be defined later than the watch begins.
-		if no, _ := view.Find(w.agent); no != 0 {
-			w.want.Agent = no
-		}
 	}
 	if w.at = from; !given {
 		w.at = view.Log.NextSeq
@@ -221,19 +214,22 @@ func (w *watcher) turn(view *cluster.View) *api.Error {
 	return nil
 }
 
-// know finds the number of the watched agent; false while there is none.
+// know finds the number of the watched agent or run; false while there is none: it
+// may be defined later than the watch begins.
 func (w *watcher) know(view *cluster.View) bool {
-	if w.only && w.want.Agent == 0 {
-		w.want.Agent, _ = view.Find(w.agent)
+	if w.of.given && w.no == 0 {
+		if place, e := w.server.find(w.of, view, w.want); e == nil {
+			w.no = place.subject
+		}
 	}
-	return !w.only || w.want.Agent != 0
+	return !w.of.given || w.no != 0
 }
 
 func (w *watcher) concerns(b *logging.Block) bool {
-	if !w.only {
+	if !w.of.given {
 		return true
 	}
-	_, touched := b.Previous(w.want.Agent)
+	_, touched := b.Previous(w.no)
 	return touched
 }
 

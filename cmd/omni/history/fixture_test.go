@@ -41,7 +41,7 @@ func agentExport(t testing.TB, s *kerneltest.Sim, no uint32) []byte {
 	row := s.State().Agents.Get(no)
 	log := s.Placed()
 	var file bytes.Buffer
-	w, err := logexport.NewAgentWriter(&file, logexport.AgentHeader{
+	w, err := logexport.NewSubjectWriter(&file, logexport.SubjectHeader{
 		ClusterID: "test", KernelID: "default", AgentID: kerneltest.IDOf(row.Identity.ID), Agent: no,
 		Position: row.LastBlock - 1, Head: hex.EncodeToString(row.Head[:]),
 	})
@@ -52,7 +52,34 @@ func agentExport(t testing.TB, s *kerneltest.Sim, no uint32) []byte {
 		if _, touched := b.Previous(no); !touched {
 			continue
 		}
-		for _, pointer := range kernel.Elsewhere(b, no) {
+		for _, pointer := range kernel.Elsewhere(b, func(agent uint32) bool { return agent == no }) {
+			if !w.Has(pointer) {
+				require.NoError(t, w.Body(pointer-1, log.Blocks[pointer-1]))
+			}
+		}
+		require.NoError(t, w.Block(at, b))
+	}
+	require.NoError(t, w.Finish())
+	return file.Bytes()
+}
+
+// ledger is a run's, as omni run ledger --export writes it; its header names that id.
+func ledger(t testing.TB, s *kerneltest.Sim, run uint32, id string) []byte {
+	t.Helper()
+	at := s.State().Runs.Ledger(run)
+	log := s.Placed()
+	var file bytes.Buffer
+	w, err := logexport.NewSubjectWriter(&file, logexport.SubjectHeader{
+		ClusterID: "test", KernelID: "default", RunID: id, Run: run, Position: at.LastBlock - 1, Head: hex.EncodeToString(at.Head[:]),
+	})
+	require.NoError(t, err)
+	require.NoError(t, w.First(log.Blocks[0]))
+	for _, at := range log.Order {
+		b := log.Blocks[at]
+		if _, touched := b.Previous(logging.RunSubject(run)); !touched {
+			continue
+		}
+		for _, pointer := range kernel.Elsewhere(b, func(agent uint32) bool { return s.State().Agents.Get(agent).Run == run }) {
 			if !w.Has(pointer) {
 				require.NoError(t, w.Body(pointer-1, log.Blocks[pointer-1]))
 			}

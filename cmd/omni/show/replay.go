@@ -12,7 +12,7 @@ import (
 )
 
 // AgentExport shows what was written.
-func AgentExport(p *tell.Page, s logexport.AgentSummary) {
+func AgentExport(p *tell.Page, s logexport.SubjectSummary) {
 	p.Line("%s: %d blocks from busSeq %d to %d, index %d, and %d more for its programs and grants, %s in all",
 		p.Good("the agent's chain holds"), s.Blocks, s.FirstSeq, s.LastSeq, s.LastIndex, s.Bodies, Bytes(s.Bytes))
 	p.Line("%s", p.Faint("agent "+s.AgentID+" of "+s.ClusterID+"/"+s.KernelID+", head "+s.Head))

@@ -54,10 +54,29 @@ func Verified(p *tell.Page, v *VerifiedLog, live bool) {
 // and Differ name the nodes that export the same history, or another one up to
 // the same index.
 type VerifiedAgent struct {
-	Origin string `json:"origin"` // kind of file; of a live log too
-	logexport.AgentSummary
-	Agree  []string `json:"nodes_agree,omitempty"`
-	Differ []string `json:"nodes_differ,omitempty"`
+	Origin    string   `json:"origin"` // kind of file; of a live log too
+	ClusterID string   `json:"cluster_id"`
+	KernelID  string   `json:"kernel_id"`
+	AgentID   string   `json:"agent_id"`
+	Agent     uint32   `json:"agent"`         // its number in the log
+	Position  uint64   `json:"position"`      // of the last block that touches it
+	Head      string   `json:"head"`          // hex, its own chain value after that
+	Blocks    uint64   `json:"blocks"`        // that touch it
+	Bodies    uint64   `json:"bodies"`        // further blocks, for what they hold
+	Bytes     uint64   `json:"bytes"`         // of all blocks
+	FirstSeq  uint64   `json:"first_bus_seq"` // first record of the first block of the agent
+	LastSeq   uint64   `json:"last_bus_seq"`  // last record of the last one
+	LastIndex uint64   `json:"last_index"`    // Raft index of the last one
+	Agree     []string `json:"nodes_agree,omitempty"`
+	Differ    []string `json:"nodes_differ,omitempty"`
+}
+
+// OfAgent is what the verification of an agent's export found.
+func OfAgent(s logexport.SubjectSummary) VerifiedAgent {
+	return VerifiedAgent{
+		Origin: "agent export", ClusterID: s.ClusterID, KernelID: s.KernelID, AgentID: s.AgentID, Agent: s.Agent, Position: s.Position, Head: s.Head,
+		Blocks: s.Blocks, Bodies: s.Bodies, Bytes: s.Bytes, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, LastIndex: s.LastIndex,
+	}
 }
 
 // AgentVerified shows it.

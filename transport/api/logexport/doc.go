@@ -11,11 +11,11 @@
 // the cluster's own, the export cannot prove by itself: compare Summary.Chain
 // with the digest that a trusted node reports at the same index.
 //
-// An AgentWriter, and VerifyAgent, CopyAgent and AgentReader, do the same for the
-// export of one agent: the blocks that touch it, and those that hold what its
-// records only name. Such an export has a checksum, and the agent's own chain
-// value, which a node's state has too.
+// A SubjectWriter, and VerifyAgent, CopyAgent, CopyLedger and SubjectReader, do the
+// same for the export of one agent and for a run's ledger (RU-4): the blocks that
+// touch it, and those that hold what its records only name. Such an export has a
+// checksum, and the subject's own chain value, which a node's state has too.
 //
 // What it never does: interpret a record, or keep more than one block in memory,
-// apart from those that an agent's bodies are in.
+// apart from those that bodies are in.
 package logexport

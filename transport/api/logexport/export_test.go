@@ -127,7 +127,7 @@ func TestExportsOfOthers(t *testing.T) {
 	assert.ErrorContains(t, err, "with another chain value than the kernel's")
 	h := headerOf(s, 2)
 	h.KernelID = "other"
-	aw, err := logexport.NewAgentWriter(&foreign, h)
+	aw, err := logexport.NewSubjectWriter(&foreign, h)
 	require.NoError(t, err)
 	foreign.Reset()
 	log := s.Placed()
@@ -137,10 +137,10 @@ func TestExportsOfOthers(t *testing.T) {
 }
 
 // headerBytesOf is how an agent's export begins.
-func headerBytesOf(t *testing.T, h logexport.AgentHeader) []byte {
+func headerBytesOf(t *testing.T, h logexport.SubjectHeader) []byte {
 	t.Helper()
 	var start bytes.Buffer
-	_, err := logexport.NewAgentWriter(&start, h)
+	_, err := logexport.NewSubjectWriter(&start, h)
 	require.NoError(t, err)
 	return start.Bytes()
 }

@@ -29,19 +29,29 @@ func New(history History) *Renderer { return &Renderer{history: history} }
 type Select struct {
 	From  uint64             // lowest busSeq
 	Agent uint32             // only this agent's; 0 for all
+	Run   uint32             // only this run's: its agents', and their blocks' events; 0 for all
 	Kinds [bus.Last + 1]bool // only these; none set for all
 	Some  bool               // whether any of Kinds is set
 	Notes bool               // what is found out about numbers stands beside the record
 }
 
-func (s *Select) wants(r *logging.Record) bool {
+func (s *Select) wants(st *state.State, r *logging.Record) bool {
 	switch {
-	case r.Seq < s.From, s.Agent != 0 && r.Agent != s.Agent:
+	case r.Seq < s.From, s.Agent != 0 && r.Agent != s.Agent, s.Run != 0 && !s.ofRun(st, r):
 		return false
 	case s.Some:
 		return r.Kind <= bus.Last && s.Kinds[r.Kind]
 	}
 	return true
+}
+
+// ofRun reports whether a record of one of the run's blocks is the run's.
+func (s *Select) ofRun(st *state.State, r *logging.Record) bool {
+	if r.Agent == 0 {
+		return bus.Kind(r.Kind) == bus.Event
+	}
+	row := st.Agents.Get(r.Agent)
+	return row != nil && row.Run == s.Run
 }
 
 // Block hands the wanted records of a block to take, in order, until it answers
@@ -51,7 +61,7 @@ func (r *Renderer) Block(s *state.State, b *logging.Block, want *Select, take fu
 	for records := b.Records(); records.Next(); {
 		record := &records.Record
 		v.follow(record)
-		if !want.wants(record) {
+		if !want.wants(s, record) {
 			continue
 		}
 		out, err := v.record(record)

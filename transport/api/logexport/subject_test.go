@@ -34,9 +34,9 @@ func twins(t testing.TB) *kerneltest.Sim {
 }
 
 // headerOf describes an agent's history as of the simulation's state.
-func headerOf(s *kerneltest.Sim, no uint32) logexport.AgentHeader {
+func headerOf(s *kerneltest.Sim, no uint32) logexport.SubjectHeader {
 	row := s.State().Agents.Get(no)
-	return logexport.AgentHeader{
+	return logexport.SubjectHeader{
 		ClusterID: "test", KernelID: "default", AgentID: kerneltest.IDOf(row.Identity.ID), Agent: no,
 		Position: row.LastBlock - 1, Head: hex.EncodeToString(row.Head[:]),
 	}
@@ -47,7 +47,7 @@ func exportAgent(t kerneltest.TB, s *kerneltest.Sim, no uint32) []byte {
 	t.Helper()
 	var file bytes.Buffer
 	log := s.Placed()
-	w, err := logexport.NewAgentWriter(&file, headerOf(s, no))
+	w, err := logexport.NewSubjectWriter(&file, headerOf(s, no))
 	require.NoError(t, err)
 	require.NoError(t, w.First(log.Blocks[0]))
 	for _, at := range log.Order {
@@ -55,7 +55,7 @@ func exportAgent(t kerneltest.TB, s *kerneltest.Sim, no uint32) []byte {
 		if _, touched := b.Previous(no); !touched {
 			continue
 		}
-		for _, pointer := range kernel.Elsewhere(b, no) {
+		for _, pointer := range kernel.Elsewhere(b, func(agent uint32) bool { return agent == no }) {
 			if !w.Has(pointer) {
 				require.NoError(t, w.Body(pointer-1, log.Blocks[pointer-1]))
 			}
@@ -98,7 +98,7 @@ func TestAgentExportIsAllThatReplayTakes(t *testing.T) {
 	sum, err := logexport.CopyAgent(&copied, bytes.NewReader(file))
 	require.NoError(t, err)
 	assert.Equal(t, file, copied.Bytes())
-	assert.Equal(t, headerOf(s, 2), sum.AgentHeader)
+	assert.Equal(t, headerOf(s, 2), sum.SubjectHeader)
 	assert.EqualValues(t, 2, sum.Blocks)
 	assert.EqualValues(t, 1, sum.Bodies, "program and grants stand in one block")
 	assert.EqualValues(t, len(s.Blocks), sum.LastIndex)
@@ -144,10 +144,10 @@ func TestEveryDamageOfAnAgentExportIsNoticed(t *testing.T) {
 }
 
 // A writer refuses what would give a file that no reader takes.
-func TestAgentWriterChecksTheChain(t *testing.T) {
+func TestSubjectWriterChecksTheChain(t *testing.T) {
 	s := twins(t)
 	log := s.Placed()
-	w, err := logexport.NewAgentWriter(io.Discard, headerOf(s, 2))
+	w, err := logexport.NewSubjectWriter(io.Discard, headerOf(s, 2))
 	require.NoError(t, err)
 	assert.ErrorContains(t, w.Block(log.Order[1], log.Blocks[log.Order[1]]), "does not continue", "another agent's")
 	assert.ErrorContains(t, w.Block(log.Order[4], log.Blocks[log.Order[4]]), "does not continue", "one is left out")
@@ -155,7 +155,7 @@ func TestAgentWriterChecksTheChain(t *testing.T) {
 	assert.ErrorContains(t, w.Finish(), "the blocks end", "the last is missing")
 	require.NoError(t, w.Block(log.Order[4], log.Blocks[log.Order[4]]))
 	require.NoError(t, w.Finish())
-	_, err = logexport.NewAgentWriter(failing{}, headerOf(s, 2))
+	_, err = logexport.NewSubjectWriter(failing{}, headerOf(s, 2))
 	assert.ErrorIs(t, err, errDisk)
 	_, err = logexport.VerifyAgent(failing{})
 	assert.ErrorIs(t, err, errDisk)
