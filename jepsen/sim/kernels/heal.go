@@ -13,12 +13,16 @@ import (
 // maxPulses is more than any history needs to come to rest.
 const maxPulses = 20_000
 
-// heal is the phase without faults: everyone comes back and catches up, every
-// call that waits is answered or its time passes, and all work is done.
+// heal is the phase without faults: everyone comes back and catches up, an emergency
+// stop ends, every call that waits is answered or its time passes, and all work is
+// done.
 func (w *world) heal() {
 	for _, r := range w.replicas {
 		w.restart(r)
 		w.install(r, w.replicas[w.donor()])
+	}
+	if w.sim.State().Estop.Suspended() {
+		w.sim.Resume("the faults are over")
 	}
 	w.answer()
 	w.rest()
