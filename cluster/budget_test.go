@@ -24,9 +24,11 @@ import (
 func TestSiblingsShareABudgetAcrossAFailover(t *testing.T) {
 	const siblings, declared, used, limit = 60, 10, 7, 250
 	var answered atomic.Int64
+	gone := make(chan struct{}) // closed when the leader goes
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(300 * time.Millisecond) // as a language model does
-		answered.Add(1)
+		if answered.Add(1) > siblings/4 {
+			<-gone
+		}
 		w.Header().Set(httprequest.UsageHeader, "tokens=7, usd-micros=70")
 	}))
 	t.Cleanup(service.Close)
@@ -56,6 +58,7 @@ func TestSiblingsShareABudgetAcrossAFailover(t *testing.T) {
 	view := c.newest(raised.Index)
 	require.Less(t, account(&view).Settled.Tokens, uint64(siblings*used), "not all is done")
 	victim := c.leader()
+	close(gone)
 	c.stop(victim)
 	require.Eventually(t, func() bool {
 		view := c.newest(raised.Index)

@@ -19,7 +19,7 @@ const reviewEvery = time.Second
 func (n *Node) components() []supervise.Component {
 	all := []supervise.Component{
 		forEver("snapshots", n.snapshotToArchive), forEver("freshness", n.keepFresh), forEver("review", n.review),
-		forEver("results", n.runner.handOn),
+		forEver("calls", n.runner.makeCalls), forEver("results", n.runner.handOn),
 	}
 	if n.config.History != nil {
 		all = append(all, forEver("history", n.backfill.run))

@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/omnikernel/omnikernel/kernel/event"
-	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 )
 
@@ -36,8 +35,6 @@ func (r *runner) mayCall(ctx context.Context, call *tools.Call, term uint64) (ma
 		return pending && now.Dispatched != 0 && now.Term == term, nil
 	}
 	// Dispatched, and not called: say so, since nobody else may call it.
-	return false, &event.Result{
-		Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, Code: string(failure.ToolUnreachable),
-		Message: "the runner lost leadership before it called the tool: the call did not happen",
-	}
+	result := notMade(call)
+	return false, &result
 }

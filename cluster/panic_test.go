@@ -73,7 +73,7 @@ func panicking(one supervise.Component, due func() bool) supervise.Component {
 func TestAnyComponentMayPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := []string{
-			"snapshots", "freshness", "review", "results", "history", "backups", "leadership", "pulse", "checkpoints", "tools",
+			"snapshots", "freshness", "review", "calls", "results", "history", "backups", "leadership", "pulse", "checkpoints", "tools",
 		}
 		var next atomic.Value // the one that panics
 		var panicked atomic.Int32
@@ -183,15 +183,18 @@ func once(due *atomic.Bool) {
 }
 
 // patient is a tool whose calls take a while and must not run twice.
-type patient struct{ began atomic.Int32 }
+type patient struct {
+	began atomic.Int32
+	takes time.Duration
+}
 
 func (*patient) Manifest() tools.Manifest {
-	return tools.Manifest{Name: "http.request", MaxResultBytes: 1 << 10, DefaultTimeout: 5 * time.Second}
+	return tools.Manifest{Name: "http.request", MaxResultBytes: 1 << 10, DefaultTimeout: time.Hour}
 }
 
 func (s *patient) Call(ctx context.Context, r tools.Request) tools.Result {
 	s.began.Add(1)
-	sleep(ctx, time.Second)
+	sleep(ctx, s.takes)
 	return tools.Succeed(value.True)
 }
 
@@ -200,7 +203,7 @@ func (s *patient) Call(ctx context.Context, r tools.Request) tools.Result {
 func TestHandingOnMayPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var armed atomic.Bool
-		tool := new(patient)
+		tool := &patient{takes: time.Second}
 		c := newCrewWith(t, testStore(), true, func(_ int, config *cluster.Config) {
 			var err error
 			config.Tools, err = tools.New(tools.Options{}, tool)

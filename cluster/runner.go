@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/supervise"
-	toolbox "github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -30,13 +29,14 @@ type runner struct {
 	late    []event.Result // for whoever leads; not more than are running
 	woken   signal
 	results chan event.Result
-	overdue signal // late has some
+	overdue signal    // late has some
+	begun   chan *due // calls to be made
 }
 
 func newRunner(n *Node) *runner {
 	return &runner{
 		n: n, running: make(map[tools.Key]context.CancelFunc), woken: newSignal(),
-		results: make(chan event.Result, resultBatch), overdue: newSignal(),
+		results: make(chan event.Result, resultBatch), overdue: newSignal(), begun: make(chan *due),
 	}
 }
 
@@ -194,32 +194,7 @@ func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
 		r.release(call.Key)
 		return
 	}
-	// An adapter that has begun goes on when the term ends: its result is still
-	// worth handing in. It stops when the call is withdrawn or its time is over.
-	calling, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	r.mu.Lock()
-	r.running[call.Key] = cancel
-	r.mu.Unlock()
-	began := time.Now()
-	result := r.n.config.Tools.Run(calling, toolbox.Request{
-		Tool: call.Tool, Args: call.Args, IdempotencyKey: r.idempotencyKey(call), Timeout: left,
-	})
-	if result.Code == failure.ToolTimeout && !call.Idempotent {
-		// It was called, and nobody can say how far it came: not a timeout that
-		// a program, or a recovery, may answer by calling again.
-		result = toolbox.Fail(failure.OutcomeUnknown, "the tool's time was over before it answered: the call may or may not have happened")
-	}
-	out := event.Result{
-		Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, OK: result.OK, Value: result.Value,
-		Code: string(result.Code), Message: result.Message, Millis: time.Since(began).Milliseconds(),
-		Metered: result.Usage.Metered, Tokens: result.Usage.Tokens, USDMicros: result.Usage.USDMicros,
-	}
-	select {
-	case r.results <- out: // proposed together with others; released there
-	case <-ctx.Done():
-		r.later(out)
-	}
+	r.carryOut(ctx, &due{call: call, left: left, term: ctx, made: make(chan event.Result)})
 }
 
 func (r *runner) grace() time.Duration {
