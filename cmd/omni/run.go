@@ -39,7 +39,7 @@ cannot do in its state is refused with INVALID_RUN_TRANSITION, and nothing chang
 	}
 	add(groupBegin, newRunPlan(a), newRunStart(a))
 	add(groupWork, newRunPause(a), newRunResume(a), newRunBudget(a), newRunKill(a))
-	add(groupOperate, newRunGet(a), newRunList(a), newRunLedger(a))
+	add(groupOperate, newRunGet(a), newRunList(a), newRunWatch(a), newRunLedger(a))
 	return c
 }
 
@@ -60,6 +60,33 @@ func atRest(run api.Run) bool { return run.State == "PAUSED" || over(run) }
 
 func over(run api.Run) bool {
 	return run.State == "COMPLETED" || run.State == "FAILED" || run.State == "KILLED"
+}
+
+// followFlags say what a command does when the run that it started goes on.
+type followFlags struct{ wait, watch bool }
+
+func (f *followFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait until the run has ended or is paused, and show it; exit 1 when it did not complete")
+	c.Flags().BoolVar(&f.watch, "watch", false, "show the run to its end, as omni run watch does")
+}
+
+func (f *followFlags) check() error {
+	if f.wait && f.watch {
+		return tell.Usage("--wait ends with a pause, too; --watch shows what happens", "--wait and --watch are both given")
+	}
+	return nil
+}
+
+// follow tells that a command about a run took effect, and what becomes of the run.
+func (a *app) follow(ctx context.Context, connection *client.Client, what string, done api.Done, then followFlags) error {
+	switch {
+	case then.watch:
+		return a.watchRun(ctx, connection, done.AgentID, client.MinIndex(done.Index))
+	case then.wait:
+		a.tell.Say("%s %s, waiting for its end", what, done.AgentID)
+		return a.awaitRun(ctx, connection, done)
+	}
+	return a.runChanged(ctx, connection, what, done)
 }
 
 // awaitRun follows a run until it is at rest, shows it, and says with its error that

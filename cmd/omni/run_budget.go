@@ -41,7 +41,7 @@ the run: omni run resume does.`,
 			if err != nil {
 				return err
 			}
-			return a.steerRun(c, "changed the budget of", false, func(connection *client.Client) (api.Done, error) {
+			return a.steerRun(c, "changed the budget of", followFlags{}, func(connection *client.Client) (api.Done, error) {
 				if _, err := connection.Run(c.Context(), args[0]); err != nil { // any agent has an account, and this is about runs
 					return api.Done{}, err
 				}

@@ -43,16 +43,18 @@ soon as its plan is there.`,
 
 func newRunStart(a *app) *cobra.Command {
 	var f runFlags
+	var then followFlags
 	c := &cobra.Command{
 		Use:   "start ID | -f FILE",
 		Short: "Carry out the plan of a run, or of a file's",
 		Long: `Starts a run that is PLANNED; or makes one of a file and starts it as soon as its
 plan is there, in one command: all of it or nothing.
 
-With --wait it follows the run until that has ended or is paused, and shows it; the
-exit code is 0 only if the run is COMPLETED.`,
+With --wait it waits until the run has ended or is paused, and shows it; with --watch
+it shows it all the way to its end, as omni run watch does. The exit code is then 0
+only if the run is COMPLETED.`,
 		Example: `  omni run start 018f4e5c-0000-7000-8000-000000000001 --reason "reviewed"
-  omni run start -f run.yaml --wait`,
+  omni run start -f run.yaml --watch`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -61,26 +63,23 @@ exit code is 0 only if the run is COMPLETED.`,
 			case len(args) == 1 && c.Flags().Changed("config"):
 				return tell.Usage("give it to omni run plan", "--config is for a run that is made of a file")
 			case len(args) == 1:
-				return a.steerRun(c, "started", f.wait, func(connection *client.Client) (api.Done, error) {
+				return a.steerRun(c, "started", then, func(connection *client.Client) (api.Done, error) {
 					return connection.StartRun(c.Context(), event.StartRun{Run: args[0], Reason: f.reason})
 				})
 			}
+			if err := then.check(); err != nil {
+				return err
+			}
 			f.start = true
 			return f.plan(c, a, func(connection *client.Client, done api.Done) error {
-				if !f.wait {
-					return a.runChanged(c.Context(), connection, "started", done)
-				}
-				a.tell.Say("started %s, waiting for its end", done.AgentID)
-				return a.awaitRun(c.Context(), connection, done)
+				return a.follow(c.Context(), connection, "started", done, then)
 			})
 		},
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.wait, "wait", false, waitForRun)
+	then.add(c)
 	return c
 }
-
-const waitForRun = "wait until the run has ended or is paused, and show it; exit 1 when it did not complete"
 
 // runFlags are those of commands that make a run of a file.
 type runFlags struct {

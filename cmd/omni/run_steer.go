@@ -73,7 +73,7 @@ func (a *app) awaitPause(c *cobra.Command, connection *client.Client, done api.D
 
 func newRunResume(a *app) *cobra.Command {
 	var why whyFlags
-	var wait bool
+	var then followFlags
 	c := &cobra.Command{
 		Use:   "resume ID",
 		Short: "Let a paused run go on",
@@ -86,13 +86,13 @@ warning comes once for each value of a limit, but the limit stays where it is.`,
   omni run resume 018f4e5c-0000-7000-8000-000000000001 --wait`,
 		Args: exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.steerRun(c, "resumed", wait, func(connection *client.Client) (api.Done, error) {
+			return a.steerRun(c, "resumed", then, func(connection *client.Client) (api.Done, error) {
 				return connection.ResumeRun(c.Context(), event.ResumeRun{Run: args[0], Reason: why.reason, Trigger: why.trigger})
 			})
 		},
 	}
 	why.add(c)
-	c.Flags().BoolVar(&wait, "wait", false, waitForRun)
+	then.add(c)
 	return c
 }
 
@@ -107,7 +107,7 @@ is not there yet is FAILED instead, with the reason killed.`,
 		Example: `  omni run kill 018f4e5c-0000-7000-8000-000000000001 --trigger security --reason "it reads what it must not"`,
 		Args:    exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.steerRun(c, "killed", false, func(connection *client.Client) (api.Done, error) {
+			return a.steerRun(c, "killed", followFlags{}, func(connection *client.Client) (api.Done, error) {
 				return connection.KillRun(c.Context(), event.KillRun{Run: args[0], Reason: why.reason, Trigger: why.trigger})
 			})
 		},
@@ -116,9 +116,11 @@ is not there yet is FAILED instead, with the reason killed.`,
 	return c
 }
 
-// steerRun sends one command about a run, and tells where the run is, or waits until
-// it is at rest.
-func (a *app) steerRun(c *cobra.Command, what string, wait bool, send func(connection *client.Client) (api.Done, error)) error {
+// steerRun sends one command about a run, and tells where the run is, or follows it.
+func (a *app) steerRun(c *cobra.Command, what string, then followFlags, send func(connection *client.Client) (api.Done, error)) error {
+	if err := then.check(); err != nil {
+		return err
+	}
 	connection, err := a.connect()
 	if err != nil {
 		return err
@@ -128,9 +130,5 @@ func (a *app) steerRun(c *cobra.Command, what string, wait bool, send func(conne
 	if err != nil {
 		return err
 	}
-	if !wait {
-		return a.runChanged(c.Context(), connection, what, done)
-	}
-	a.tell.Say("%s %s, waiting for its end", what, done.AgentID)
-	return a.awaitRun(c.Context(), connection, done)
+	return a.follow(c.Context(), connection, what, done, then)
 }

@@ -16,7 +16,7 @@ var (
 )
 
 func (s Style) render(style lipgloss.Style, text string) string {
-	if !s.On {
+	if !s.On || text == "" {
 		return text
 	}
 	return style.Render(text)
