@@ -13,7 +13,7 @@ import (
 	"github.com/omnikernel/omnikernel/fsm"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/fsm/snapshot"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 )
@@ -28,7 +28,7 @@ func TestNoCommandBeforeTheClusterIsItself(t *testing.T) {
 	require.NoError(t, err)
 	defer log.Close()
 	n := &Node{config: Config{ClusterID: "second", NodeID: "n1"}, fsm: fsm.New(fsm.Options{
-		ClusterID: "second", KernelID: "default", Log: log, Evaluators: evaluator.Lookup, Logger: hclog.NewNullLogger(),
+		ClusterID: "second", KernelID: "default", Log: log, Evaluators: registry.Lookup, Logger: hclog.NewNullLogger(),
 	})}
 	n.state = nodestate.New(nodestate.Options{Policy: nodestate.DefaultPolicy})
 	n.stamps.wall = time.Now

@@ -11,6 +11,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	evaluators "github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 )
@@ -52,7 +53,7 @@ func TestHealthOfANodeThatDoesNotApply(t *testing.T) {
 				if victim.Load() == int32(i) {
 					<-held
 				}
-				return evaluator.Lookup(name)
+				return evaluators.Lookup(name)
 			}
 		})
 		leader := c.leader()

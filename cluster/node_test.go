@@ -15,7 +15,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	evaluators "github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
@@ -125,7 +125,7 @@ func (c *trio) config(i int) (cluster.Config, *raftstream.Kernel) {
 	c.endpoints[i] = endpoint
 	settings := cluster.Config{
 		NodeID: c.peers[i].ID, ClusterID: c.id, KernelID: "default", DataDir: c.dirs[i], Peers: c.peers,
-		Stream: streams.Layer(), Calls: streams.Peers(), History: streams.History(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
+		Stream: streams.Layer(), Calls: streams.Peers(), History: streams.History(), Tools: registry, Evaluators: evaluators.Lookup, Limits: config.Default(),
 		Fatal:  func(err error) { c.t.Errorf("node %d: %v", i+1, err) },
 		Wall:   c.wall[i],
 		Store:  c.store,

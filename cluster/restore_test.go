@@ -20,7 +20,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/kernel/bus"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -193,7 +193,7 @@ func TestRestoredClusterGoesOn(t *testing.T) {
 		require.GreaterOrEqual(t, sum.Index, fromLeader.Index)
 		require.Equal(t, follower.ID(), sum.Node)
 		require.Equal(t, "test", sum.ClusterID)
-		_, err := backup.Verify(t.Context(), bytes.NewReader(file), backup.Options{Deep: true, Evaluators: evaluator.Lookup})
+		_, err := backup.Verify(t.Context(), bytes.NewReader(file), backup.Options{Deep: true, Evaluators: registry.Lookup})
 		require.NoError(t, err)
 		stop()
 		before, _ := logOf(t, old.nodes[leader])

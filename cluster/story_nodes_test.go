@@ -14,7 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	evaluators "github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/stretchr/testify/require"
 )
@@ -67,7 +67,7 @@ func (c *crew) start(i int) {
 	require.NoError(c.t, err)
 	settings := cluster.Config{
 		NodeID: c.peers[i].ID, ClusterID: "test", KernelID: "default", DataDir: c.dirs[i], Peers: c.peers, Store: c.store,
-		Stream: p, Calls: p, Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
+		Stream: p, Calls: p, Tools: registry, Evaluators: evaluators.Lookup, Limits: config.Default(),
 		Fatal:  func(err error) { c.t.Errorf("%s: %v", c.peers[i].ID, err) },
 		Logger: nullLogger(),
 	}

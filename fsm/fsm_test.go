@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
@@ -42,7 +42,7 @@ func newReplica(t testing.TB, dir string) *replica {
 	r.store, err = segment.Open(filepath.Join(dir, "log"), segment.Options{Owner: segment.Owner("test", "default")})
 	require.NoError(t, err)
 	r.FSM = New(Options{
-		ClusterID: "test", KernelID: "default", Log: r.store, Evaluators: evaluator.Lookup, Guard: r.guard,
+		ClusterID: "test", KernelID: "default", Log: r.store, Evaluators: registry.Lookup, Guard: r.guard,
 		Fatal: func(err error) { r.fatal = err }, Logger: hclog.NewNullLogger(),
 	})
 	t.Cleanup(r.close)
@@ -192,7 +192,7 @@ func TestSnapshotThatIsNotOurs(t *testing.T) {
 	newer := bytes.Clone(snapshot)
 	newer[8] = 9
 	require.ErrorIs(t, b.restore(newer), kernel.ErrSnapshotVersion)
-	foreign := New(Options{ClusterID: "other", KernelID: "default", Log: b.store, Evaluators: evaluator.Lookup, Logger: hclog.NewNullLogger()})
+	foreign := New(Options{ClusterID: "other", KernelID: "default", Log: b.store, Evaluators: registry.Lookup, Logger: hclog.NewNullLogger()})
 	require.ErrorIs(t, foreign.Restore(io.NopCloser(bytes.NewReader(snapshot))), ErrForeignSnapshot)
 	require.Equal(t, before, kernel.Digest(b.State()))
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/omnikernel/omnikernel/kernel"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/tools"
@@ -26,7 +26,7 @@ type driver struct {
 }
 
 func newDriver() *driver {
-	d := &driver{k: kernel.New("default", evaluator.Lookup), wall: kerneltest.Start}
+	d := &driver{k: kernel.New("default", registry.Lookup), wall: kerneltest.Start}
 	d.apply(event.KernelBooted, event.Encode(kerneltest.Config()))
 	return d
 }

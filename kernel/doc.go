@@ -24,7 +24,7 @@
 //
 // A driver is a loop of a few lines:
 //
-//	k := kernel.New("default", evaluator.Lookup)
+//	k := kernel.New("default", registry.Lookup)
 //	for entry := range committed {
 //		applied := k.Apply(entry.Index, entry.Term, entry.Event)
 //		log.Append(applied.Block)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
@@ -22,7 +23,7 @@ func lookupWords(name string) (evaluator.Evaluator, bool) {
 	if name == "word/1" || name == "word/2" {
 		return wordEvaluator{name}, true
 	}
-	return evaluator.Lookup(name)
+	return registry.Lookup(name)
 }
 
 // breakable offers the word unreachable, which works once it is not broken.

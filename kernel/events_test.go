@@ -10,7 +10,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -25,7 +25,7 @@ const sleep100 = `{"kind":"CALL","payload":{"tool":"timer.sleep","args":{"ms":10
 
 // EV-1: events come in index order; gaps are Raft's own entries.
 func TestEventsComeInOrder(t *testing.T) {
-	k := kernel.New("default", evaluator.Lookup)
+	k := kernel.New("default", registry.Lookup)
 	boot := &event.Event{Kind: event.KernelBooted, Wall: 1, Body: event.Encode(kerneltest.Config())}
 	pulse := &event.Event{Kind: event.Pulse, Wall: 2}
 	k.Apply(3, 1, boot)
@@ -259,7 +259,7 @@ func TestPulseIsOnlyTime(t *testing.T) {
 // EV-8: the first event fixes the limits; before it nothing is done, and a
 // second one is refused.
 func TestBoot(t *testing.T) {
-	s := kerneltest.Unbooted(t, 1, evaluator.Lookup)
+	s := kerneltest.Unbooted(t, 1, registry.Lookup)
 	for _, early := range []event.Event{
 		{Kind: event.AgentDefine, Body: event.Encode(event.Define{})},
 		kerneltest.InSession(kerneltest.SessionAt(kerneltest.Start, 1), 1, 1, event.AgentDefine, event.Define{}),
@@ -290,7 +290,7 @@ func TestBoot(t *testing.T) {
 
 // EV-9: a configuration of another kernel version is refused.
 func TestOtherVersionsAreRefused(t *testing.T) {
-	s := kerneltest.Unbooted(t, 1, evaluator.Lookup)
+	s := kerneltest.Unbooted(t, 1, registry.Lookup)
 	outcome := s.Node(event.KernelBooted, kerneltest.Config(func(c *config.Config) { c.Version = kernel.Version + 1 }))
 	require.Equal(t, failure.InvalidArgument, outcome.Refusal.Code)
 	require.Equal(t, "config.version", outcome.Refusal.Field)

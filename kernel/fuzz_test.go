@@ -8,7 +8,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 )
 
@@ -74,7 +74,7 @@ func restoreAny(raw []byte) {
 		}
 		raw = raw[3+n:]
 	}
-	if k, err := r.Done(evaluator.Lookup); err == nil {
+	if k, err := r.Done(registry.Lookup); err == nil {
 		kernel.Digest(k.Publish())
 	}
 }

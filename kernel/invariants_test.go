@@ -10,6 +10,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -231,7 +232,7 @@ func (m moodyProgram) Start(ctx evaluator.Context) evaluator.Tick {
 func TestTicksAreSampled(t *testing.T) {
 	var mood int64
 	s := kerneltest.NewWith(t, 1, func(name string) (evaluator.Evaluator, bool) {
-		e, ok := evaluator.Lookup(name)
+		e, ok := registry.Lookup(name)
 		return moody{e, &mood}, ok
 	})
 	id := s.Start(event.Define{Mode: "service", Program: kerneltest.JSON(t, `{"kind":"RETURN","payload":{"value":"${input}"}}`)}, nil)

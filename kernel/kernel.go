@@ -41,7 +41,7 @@ type pending struct {
 }
 
 // New returns the kernel before its first event. lookup finds evaluators
-// (EX-9); evaluator.Lookup offers the ones of this module.
+// (EX-9); registry.Lookup offers the ones of this module.
 func New(kernelID string, lookup flows.Lookup) *Kernel {
 	return fromState(state.New(kernelID), lookup)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -30,7 +30,7 @@ func restore(all []kernel.Section) error {
 			return err
 		}
 	}
-	_, err := r.Done(evaluator.Lookup)
+	_, err := r.Done(registry.Lookup)
 	return err
 }
 

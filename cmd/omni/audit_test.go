@@ -15,7 +15,7 @@ import (
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/kernel/bus"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/logging"
@@ -27,7 +27,7 @@ func omni(t *testing.T, args ...string) (stdout, stderr string, exit api.Exit) {
 	t.Helper()
 	var out, err bytes.Buffer
 	// Not the test's context: it is over when cleanups ask.
-	exit = run(context.Background(), args, evaluator.Lookup, tell.New(&out, &err))
+	exit = run(context.Background(), args, registry.Lookup, tell.New(&out, &err))
 	return out.String(), err.String(), exit
 }
 

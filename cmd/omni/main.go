@@ -7,11 +7,11 @@ import (
 	"syscall"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 )
 
-func main() { runMain(evaluator.Lookup) }
+func main() { runMain(registry.Lookup) }
 
 // runMain is the process, with the evaluators that its servers know.
 func runMain(evaluators flows.Lookup) {

@@ -23,7 +23,7 @@ import (
 	"github.com/omnikernel/omnikernel/fsm"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
@@ -43,7 +43,7 @@ func (p *processes) plant(bytes, values uint64) (written uint64) {
 	log, err := segment.Open(datadir.LogDir(dir, kernelID), segment.Options{Owner: segment.Owner(clusterID, kernelID)})
 	require.NoError(p.t, err)
 	machine := fsm.New(fsm.Options{
-		ClusterID: clusterID, KernelID: kernelID, Log: log, Evaluators: evaluator.Lookup, Logger: hclog.NewNullLogger(),
+		ClusterID: clusterID, KernelID: kernelID, Log: log, Evaluators: registry.Lookup, Logger: hclog.NewNullLogger(),
 		Fatal: func(err error) { p.t.Errorf("planting: %v", err) },
 	})
 	index := uint64(1) // the configuration's

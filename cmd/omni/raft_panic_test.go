@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -36,7 +37,7 @@ func shakyLookup() (evaluator.Evaluator, bool) {
 			panic("planted in Apply")
 		}
 	}
-	std, ok := evaluator.Lookup("std/1")
+	std, ok := registry.Lookup("std/1")
 	return shaky{std}, ok
 }
 

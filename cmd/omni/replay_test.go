@@ -14,6 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
@@ -33,7 +34,7 @@ func (o otherEvaluator) Compile(value.Raw) (evaluator.Program, *failure.Refusal)
 }
 
 func otherLookup(name string) (evaluator.Evaluator, bool) {
-	std, ok := evaluator.Lookup(name)
+	std, ok := registry.Lookup(name)
 	return otherEvaluator{std}, ok
 }
 
@@ -47,7 +48,7 @@ func TestADeviationShowsBothSides(t *testing.T) {
 
 	for _, args := range [][]string{{"replay", id, agent}, {"replay", id, log}, {"replay", "--all", log}} {
 		var stdout, stderr bytes.Buffer
-		exit := run(t.Context(), args, evaluator.Lookup, tell.New(&stdout, &stderr))
+		exit := run(t.Context(), args, registry.Lookup, tell.New(&stdout, &stderr))
 		require.Equal(t, api.ExitDone, exit, "%v: %s", args, stderr.String())
 
 		stdout.Reset()

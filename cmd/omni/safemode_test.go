@@ -20,6 +20,7 @@ import (
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
 	"github.com/omnikernel/omnikernel/cmd/omni/drill"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -40,9 +41,9 @@ func fragileLookup(name string) (evaluator.Evaluator, bool) {
 	case shakyName:
 		return shakyLookup()
 	default:
-		return evaluator.Lookup(name)
+		return registry.Lookup(name)
 	}
-	std, ok := evaluator.Lookup("std/1")
+	std, ok := registry.Lookup("std/1")
 	return fragile{std}, ok
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/nodejournal"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
@@ -41,7 +41,7 @@ func untold() (stop func()) { return func() {} }
 func TestWaitingNodesTell(t *testing.T) {
 	dir := t.TempDir()
 	config := lifeConfig(dir)
-	f := serverFlags{apiAddr: freeAddresses(t, 1)[0], evaluators: evaluator.Lookup}
+	f := serverFlags{apiAddr: freeAddresses(t, 1)[0], evaluators: registry.Lookup}
 	config.Peers[0].API = "http://" + f.apiAddr
 	policy := shortPolicy()
 	policy.StartBackoff, policy.MaxBackoff = time.Hour, time.Hour

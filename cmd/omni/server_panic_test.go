@@ -12,7 +12,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster/nodejournal"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
@@ -40,7 +40,7 @@ func TestAPIMayPanic(t *testing.T) {
 	dir := t.TempDir()
 	f := serverFlags{
 		node: "n1", cluster: "c", kernel: "default", dataDir: dir, apiAddr: addresses[0], raftAddr: addresses[1],
-		timing: 1, historyRate: 1, snapshotBytes: 64 << 20, trailingLogs: 32_768, segmentBytes: 64 << 20, evaluators: evaluator.Lookup,
+		timing: 1, historyRate: 1, snapshotBytes: 64 << 20, trailingLogs: 32_768, segmentBytes: 64 << 20, evaluators: registry.Lookup,
 	}
 	peers, err := peerList([]string{"n1=" + addresses[1] + "=http://" + addresses[0]})
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -41,7 +41,7 @@ func supposed(t *testing.T, stdin string, args ...string) (exit api.Exit, stdout
 		}
 	}
 	var out, err bytes.Buffer
-	exit = run(t.Context(), append([]string{"replay", id, agent}, args...), evaluator.Lookup, tell.New(&out, &err))
+	exit = run(t.Context(), append([]string{"replay", id, agent}, args...), registry.Lookup, tell.New(&out, &err))
 	return exit, out.String(), err.String()
 }
 

@@ -10,7 +10,7 @@
 //
 //  1. Start with a Context, or Resume with the checkpoint and a Delivery.
 //  2. Count a step, record At, call Step, charge Result.Work, record
-//     Result.Emit if there is any. On NextInstruction repeat this, at most
+//     Result.Emits if there are any. On NextInstruction repeat this, at most
 //     maxStepsPerTick times (EX-6).
 //  3. On PureValue or Failed forget the tick (EX-8). On NeedsTool and
 //     NeedsDecision keep AppendCheckpoint's bytes and forget the tick: it waits

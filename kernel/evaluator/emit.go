@@ -16,6 +16,6 @@ func (t *tick) stepEmit(n *node) Result {
 	}
 	t.charge(len(v.raw))
 	r := t.deliver(v)
-	r.Emit = v.raw
+	r.Emits = []value.Raw{v.raw}
 	return r
 }

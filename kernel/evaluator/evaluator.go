@@ -37,8 +37,8 @@ type Program interface {
 type Tick interface {
 	// At is the instruction that the next Step evaluates.
 	At() Position
-	// Step evaluates exactly one instruction. It returns in bounded time and
-	// never panics (EX-11).
+	// Step evaluates exactly one instruction, or one stretch of a script between
+	// two calls. It returns in bounded time and never panics (EX-11).
 	Step() Result
 	// AppendCheckpoint appends the ephemeral store in canonical form. It is
 	// called only after a Step answered NeedsTool or NeedsDecision.
@@ -97,17 +97,21 @@ func (k ResultKind) String() string {
 	return "UNKNOWN_RESULT"
 }
 
-// Result of one Step. Only the field that Kind names is set, and Emit and Work.
+// Result of one Step. Only the field that Kind names is set, and Emits, Again
+// and Work.
 type Result struct {
 	Kind     ResultKind
 	Value    value.Raw
 	Calls    []Call    // one, or 2 to MaxParallel that are made at once
 	Decision *Decision // of the Escalation that the tick was resumed with
 	Failure  *failure.Failure
-	// Emit is what the step has published, nil if nothing. It stands beside any
-	// Kind, is at most MaxValueBytes, and does not leave the tick: the caller
-	// records it before it acts on Kind.
-	Emit value.Raw
+	// Emits is what the step has published, in order, each at most
+	// MaxValueBytes. It stands beside any Kind and does not leave the tick: the
+	// caller records it before it acts on Kind.
+	Emits []value.Raw
+	// Again, beside a PureValue, is what the same program is to run with again,
+	// as if it had been submitted once more; nil if it is not.
+	Again value.Raw
 	// Work is what the step cost beyond the step itself, in work units (EV-12):
 	// the expressions' steps, and bytes of values moved, divided by 64.
 	Work uint32

@@ -19,12 +19,8 @@ var testContext = evaluator.Context{
 	AgentID: "0190b0c0-0000-7000-8000-000000000001", AgentName: "tester", TickSeq: 3, BusSeqAt: 77,
 }
 
-// std is std/1 as users find it.
-func std(t require.TestingT) evaluator.Evaluator {
-	e, ok := evaluator.Lookup("std/1")
-	require.True(t, ok)
-	return e
-}
+// std is std/1.
+func std(require.TestingT) evaluator.Evaluator { return evaluator.Std() }
 
 func rawYAML(t require.TestingT, src string) value.Raw {
 	var v any
@@ -124,9 +120,9 @@ func (w world) run(t require.TestingT, p evaluator.Program, cross crossing) outc
 		at := tick.At()
 		r := tick.Step()
 		o.trace = append(o.trace, fmt.Sprint(at.Node, " ", at.Kind))
-		if r.Emit != nil {
-			require.Nil(t, value.Check(r.Emit, evaluator.DefaultMaxValueBytes))
-			o.trace = append(o.trace, "emit "+string(r.Emit.AppendJSON(nil)))
+		for _, emitted := range r.Emits {
+			require.Nil(t, value.Check(emitted, evaluator.DefaultMaxValueBytes))
+			o.trace = append(o.trace, "emit "+string(emitted.AppendJSON(nil)))
 		}
 		switch r.Kind {
 		case evaluator.NextInstruction:

@@ -8,6 +8,9 @@ import (
 // StdName is the name of the evaluator of this package.
 const StdName = "std/1"
 
+// Std returns the evaluator std/1.
+func Std() Evaluator { return std{} }
+
 // std is the instruction set std/1.
 type std struct{}
 

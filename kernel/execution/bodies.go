@@ -79,17 +79,18 @@ func DecodeStep(raw []byte) (StepBody, bool) {
 type CompletedBody struct {
 	Steps uint32
 	Value value.Raw
+	Again bool // its program was queued once more, by itself
 }
 
 // AppendTo writes the body's log form.
 func (b *CompletedBody) AppendTo(dst []byte) []byte {
-	return bus.AppendText(bus.AppendUint(dst, uint64(b.Steps)), b.Value)
+	return bus.AppendBool(bus.AppendText(bus.AppendUint(dst, uint64(b.Steps)), b.Value), b.Again)
 }
 
 // DecodeCompleted reads the body of TickCompleted.
 func DecodeCompleted(raw []byte) (*CompletedBody, bool) {
 	d := bus.NewDecoder(raw)
-	b := &CompletedBody{Steps: d.Uint32(), Value: d.Bytes()}
+	b := &CompletedBody{Steps: d.Uint32(), Value: d.Bytes(), Again: d.Bool()}
 	return b, d.Done()
 }
 

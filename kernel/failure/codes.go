@@ -37,7 +37,8 @@ const (
 	TokenRevoked       Code = "TOKEN_REVOKED"
 	TokenExpired       Code = "TOKEN_EXPIRED"
 	BudgetExceeded     Code = "BUDGET_EXCEEDED"
-	InvalidPlan        Code = "INVALID_PLAN" // what a run's planner came to is no list of tasks
+	InvalidPlan        Code = "INVALID_PLAN"      // what a run's planner came to is no list of tasks
+	ReplayDivergence   Code = "REPLAY_DIVERGENCE" // a script that asked for something else over the results it had
 )
 
 // Codes that refuse a command. All of them are definite: the command did not
@@ -101,6 +102,7 @@ var classes = map[Code]Class{
 	TokenExpired:       Permanent,
 	BudgetExceeded:     Permanent,
 	InvalidPlan:        Permanent,
+	ReplayDivergence:   Permanent,
 }
 
 // ClassOf returns the class of a code; Permanent for one that the table does

@@ -22,7 +22,7 @@ func TestClasses(t *testing.T) {
 			"CHECKPOINT_INVALID", "KILLED", "OUTCOME_UNKNOWN", "WITHDRAWN", "TOOL_UNKNOWN", "TOOL_ARGS_INVALID", "TOOL_FAILED",
 			"TOOL_CRASHED", "TOOL_RESULT_TOO_LARGE", "TOOL_RESULT_INVALID", "PROGRAM_FAILED",
 			"LOOP_OVERFLOW", "VERSION_CONFLICT", "MEMORY_FULL", "TOKEN_REVOKED", "TOKEN_EXPIRED",
-			"MADE_UP", "", // nothing unknown is ever retried
+			"REPLAY_DIVERGENCE", "MADE_UP", "", // nothing unknown is ever retried
 		},
 		failure.PolicyViolation: {"PERMISSION_DENIED", "REJECTED"},
 		failure.InvariantBreach: {"INVARIANT_BREACH"},

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -66,12 +66,12 @@ func TestCheckCompiles(t *testing.T) {
 		"grants[0].effect":       {Grants: []permissions.Grant{{Action: "tool.call", Resource: "**"}}},
 		"grants[0].not_after_ms": {Grants: []permissions.Grant{{Effect: permissions.Deny, Action: "tool.call", Resource: "**", NotAfterMillis: -1}}},
 	} {
-		r := flows.CheckCompiles(&bad, "agent.", evaluator.Lookup)
+		r := flows.CheckCompiles(&bad, "agent.", registry.Lookup)
 		require.NotNil(t, r, field)
 		assert.Equal(t, "agent."+field, r.Field)
 	}
 	good := event.Define{Evaluator: "std/1", Grants: kerneltest.AllowAll(), Program: kerneltest.JSON(t, `{"kind":"LITERAL","payload":{"value":1}}`)}
-	require.Nil(t, flows.CheckCompiles(&good, "", evaluator.Lookup))
+	require.Nil(t, flows.CheckCompiles(&good, "", registry.Lookup))
 }
 
 // EV-10: an id has one spelling.

@@ -10,7 +10,7 @@ import (
 )
 
 // RunTick reacts to the end of a tick of a run's root agent: its plan is made, or
-// its task is done. A policy block fails the run, which no fault of its agent would
+// its task is done, unless its program goes on anew. A policy block fails the run, which no fault of its agent would
 // (RU-2); other failures are RunAgent's.
 func RunTick(v View, made bus.Record, out *bus.Batch) {
 	t, run := v.runOf(made.Agent)
@@ -20,6 +20,7 @@ func RunTick(v View, made bus.Record, out *bus.Batch) {
 	switch body := made.Body.(type) {
 	case *execution.CompletedBody:
 		switch {
+		case body.Again: // neither is over
 		case run.State == runs.Planning:
 			v.planned(t, run, made.Tick, body.Value, out)
 		case run.Running == 0:

@@ -165,8 +165,8 @@ func (r *tickRun) loop(tick evaluator.Tick) {
 		r.add(bus.Step, r.steps, execution.StepBody{Node: tick.At().Node})
 		result := tick.Step()
 		r.work += 1 + uint64(result.Work)
-		if result.Emit != nil {
-			r.add(bus.Emitted, r.steps, &execution.EmittedBody{Value: result.Emit})
+		for _, emitted := range result.Emits {
+			r.add(bus.Emitted, r.steps, &execution.EmittedBody{Value: emitted})
 		}
 		switch {
 		case result.Kind == evaluator.NextInstruction && r.work > limits.MaxWorkPerTick:
@@ -175,9 +175,7 @@ func (r *tickRun) loop(tick evaluator.Tick) {
 		case result.Kind == evaluator.NextInstruction:
 			continue
 		case result.Kind == evaluator.PureValue:
-			r.bodies.completed = execution.CompletedBody{Steps: r.steps, Value: result.Value}
-			r.add(bus.TickCompleted, 0, &r.bodies.completed)
-			r.release()
+			r.complete(&result)
 		case result.Kind == evaluator.NeedsTool:
 			r.pend(tick, result.Calls, nil)
 		case result.Kind == evaluator.NeedsDecision:
@@ -189,6 +187,21 @@ func (r *tickRun) loop(tick evaluator.Tick) {
 	}
 	r.add(bus.TickOverflow, 0, &execution.OverflowBody{Steps: r.steps})
 	r.fail(&failure.Failure{Code: failure.TickOverflow, Message: "the tick took more steps than max_steps_per_tick allows"})
+}
+
+// complete ends the tick with its value. A program that goes on anew is queued
+// again, behind what was submitted meanwhile: what it held of its program goes
+// over to the new instruction. The last tick of an agent has nothing behind it.
+func (r *tickRun) complete(result *evaluator.Result) {
+	again := result.Again != nil && !r.teardown
+	if again {
+		r.add(bus.InstructionQueued, 0, &execution.InstructionBody{Program: r.program, Input: result.Again})
+	}
+	r.bodies.completed = execution.CompletedBody{Steps: r.steps, Value: result.Value, Again: again}
+	r.add(bus.TickCompleted, 0, &r.bodies.completed)
+	if !again {
+		r.release()
+	}
 }
 
 // ending makes sure that an evaluator's failure has a class, whoever wrote the

@@ -33,6 +33,9 @@ func (h *History) define() event.Define {
 		d.Evaluator, d.Teardown = Words, nil
 		d.Program = value.AppendString(nil, [...]string{"breach", "panic", "forget", "forget", "x"}[h.choose.Pick("word", 5)])
 	}
+	if h.rarely("scripted", 4) {
+		h.scripted(&d)
+	}
 	if h.choose.Pick("id", 2) == 0 {
 		d.ID = h.NewID()
 	}
@@ -270,7 +273,7 @@ func (h *History) trigger() {
 func (h *History) submit() {
 	body := event.Submit{Agent: h.agent(), Input: h.input()}
 	if h.choose.Pick("own program", 2) == 0 {
-		body.Program = h.program(3)
+		body.Program = h.instruction()
 	}
 	h.command(event.AgentSubmit, body)
 }

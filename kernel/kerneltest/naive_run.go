@@ -49,12 +49,18 @@ func (n *Naive) run(a *agent) {
 	case code != "":
 		n.fail(a, code)
 	case exit.Kind == evaluator.PureValue:
+		a.tick = nil
 		if t.teardown {
 			a.torn = true
-		} else {
-			a.result = done(exit.Value)
+			n.over(a)
+			return
 		}
-		a.tick = nil
+		a.result = done(exit.Value)
+		if exit.Again != nil { // it is as if the program had been submitted once more
+			a.instructions = append(a.instructions, instruction{program: t.program, input: exit.Again})
+			n.enqueue(a)
+			return
+		}
 		n.over(a)
 	default:
 		n.exit(a, exit)

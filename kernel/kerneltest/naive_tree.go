@@ -49,6 +49,8 @@ func (b *birth) set(name string, raw value.Raw) (broken bool) {
 	switch name {
 	case "name":
 		d.Name, ok = raw.Text()
+	case "evaluator":
+		d.Evaluator, ok = raw.Text()
 	case "mode":
 		d.Mode, ok = raw.Text()
 	case "program":

@@ -6,7 +6,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/identity"
@@ -34,7 +34,7 @@ type Entry struct {
 // every replica at once; the first one answers.
 type Sim struct {
 	T        TB
-	Lookup   flows.Lookup // finds evaluators; evaluator.Lookup unless changed before the first event
+	Lookup   flows.Lookup // finds evaluators; registry.Lookup unless changed before the first event
 	Replicas []*kernel.Kernel
 	Log      []Entry     // entry i has index i+1
 	Blocks   [][]byte    // the first replica's execution log
@@ -49,7 +49,7 @@ type Sim struct {
 // New boots a simulation of n replicas. Each change is made to the default
 // configuration before it is proposed.
 func New(t TB, n int, changes ...func(*config.Config)) *Sim {
-	return NewWith(t, n, evaluator.Lookup, changes...)
+	return NewWith(t, n, registry.Lookup, changes...)
 }
 
 // NewWith boots a simulation whose replicas know other evaluators (EX-9).

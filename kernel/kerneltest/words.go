@@ -2,6 +2,7 @@ package kerneltest
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
@@ -19,7 +20,7 @@ func Lookup(name string) (evaluator.Evaluator, bool) {
 	if name == Words {
 		return words{}, true
 	}
-	return evaluator.Lookup(name)
+	return registry.Lookup(name)
 }
 
 type words struct{}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/kernel"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/logaudit"
@@ -20,7 +20,7 @@ import (
 func atWork(tb testing.TB, generations, agents int) (blocks [][]byte, took time.Duration) {
 	const program = `{"kind":"MAP","payload":{"over":"${range(20)}","as":"i","do":{"kind":"SEQ","payload":{"steps":[
 		{"kind":"WRITE","payload":{"key":"at","value":"${i}"}},{"kind":"CALL","payload":{"tool":"echo","args":"${i}"}}]}}}}`
-	k := kernel.New("default", evaluator.Lookup)
+	k := kernel.New("default", registry.Lookup)
 	var index uint64
 	wall := kerneltest.Start
 	apply := func(kind event.Kind, body any) {

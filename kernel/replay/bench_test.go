@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/omnikernel/omnikernel/kernel"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/logging"
@@ -24,7 +24,7 @@ const worker = `{"kind":"SEQ","payload":{"steps":[
 // life is the events of an agent that works n instructions off, and what they
 // gave.
 func life(tb testing.TB, n int) (events []event.Event, blocks [][]byte) {
-	k := kernel.New("default", evaluator.Lookup)
+	k := kernel.New("default", registry.Lookup)
 	wall := kerneltest.Start
 	apply := func(kind event.Kind, body any) {
 		wall++
@@ -65,7 +65,7 @@ func BenchmarkReplay(b *testing.B) {
 	b.Run("live", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			k := kernel.New("default", evaluator.Lookup)
+			k := kernel.New("default", registry.Lookup)
 			for i := range events {
 				k.Apply(uint64(i)+1, 1, &events[i])
 				k.Requested()
@@ -85,7 +85,7 @@ func BenchmarkReplay(b *testing.B) {
 	b.Run("whole", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			l := replay.NewLog("default", evaluator.Lookup)
+			l := replay.NewLog("default", registry.Lookup)
 			for _, raw := range blocks {
 				block, err := logging.Decode(raw)
 				if err == nil {
@@ -109,7 +109,7 @@ func again(b *testing.B, blocks [][]byte) replay.Stats {
 		case err != nil:
 			b.Fatal(err)
 		case i == 0:
-			a = replay.NewAgent(1, kernel.ConfigIn(&block), evaluator.Lookup, nil, replay.Range{})
+			a = replay.NewAgent(1, kernel.ConfigIn(&block), registry.Lookup, nil, replay.Range{})
 		default:
 			err = a.Block(at, &block)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/replay"
@@ -109,11 +109,11 @@ func TestLogResumes(t *testing.T) {
 	s := story(t)
 	log := s.Placed()
 	half := len(log.Order) / 2
-	l := replay.NewLog("default", evaluator.Lookup)
+	l := replay.NewLog("default", registry.Lookup)
 	for _, at := range log.Order[:half] {
 		require.NoError(t, l.Block(log.Blocks[at]))
 	}
-	resumed := replay.Resume(kerneltest.Restore(t, l.Kernel().Publish(), evaluator.Lookup))
+	resumed := replay.Resume(kerneltest.Restore(t, l.Kernel().Publish(), registry.Lookup))
 	for _, at := range log.Order[half:] {
 		require.NoError(t, resumed.Block(log.Blocks[at]))
 	}

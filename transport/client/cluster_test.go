@@ -18,7 +18,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	echotool "github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	evaluators "github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
@@ -61,7 +61,7 @@ func (c *trio) start(t *testing.T, i int, l net.Listener, endpoint *raftstream.E
 	require.NoError(t, err)
 	node, err := cluster.Open(cluster.Config{
 		NodeID: c.peers[i].ID, ClusterID: "test", KernelID: "default", DataDir: t.TempDir(), Peers: c.peers,
-		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
+		Stream: streams.Layer(), Calls: streams.Peers(), Tools: registry, Evaluators: evaluators.Lookup, Limits: config.Default(),
 		Store:  raftstore.Kind(os.Getenv("OMNI_TEST_STORE")),
 		Fatal:  func(err error) { t.Errorf("node %s: %v", c.peers[i].ID, err) },
 		Logger: hclog.NewNullLogger(),

@@ -12,7 +12,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/fsm/backup"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
@@ -27,7 +27,7 @@ func TestBackupOverTheAPI(t *testing.T) {
 	require.Equal(t, http.StatusOK, r.status)
 	assert.Equal(t, backup.ContentType, r.header.Get("Content-Type"))
 	assert.Contains(t, r.header.Get("Content-Disposition"), ".omniback")
-	report, err := backup.Verify(t.Context(), bytes.NewReader(r.body), backup.Options{Deep: true, Evaluators: evaluator.Lookup})
+	report, err := backup.Verify(t.Context(), bytes.NewReader(r.body), backup.Options{Deep: true, Evaluators: registry.Lookup})
 	require.NoError(t, err)
 	view, err := d.group.Nodes[0].Read(t.Context(), cluster.Consistency{Level: cluster.Stale})
 	require.NoError(t, err)

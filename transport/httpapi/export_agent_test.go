@@ -13,7 +13,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/kernel"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/replay"
 	"github.com/omnikernel/omnikernel/transport/api/logexport"
 )
@@ -45,7 +45,7 @@ func TestAgentExportReplays(t *testing.T) {
 	require.NoError(t, err)
 	_, first, err := file.Next()
 	require.NoError(t, err)
-	agent := replay.NewAgent(sum.Agent, kernel.ConfigIn(first), evaluator.Lookup, func(no uint32, pointer uint64) ([]byte, error) {
+	agent := replay.NewAgent(sum.Agent, kernel.ConfigIn(first), registry.Lookup, func(no uint32, pointer uint64) ([]byte, error) {
 		return kernel.BodyIn(file.Held(pointer), no), nil
 	}, replay.Range{})
 	for {

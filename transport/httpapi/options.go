@@ -5,13 +5,13 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 )
 
 // Options of a server. The zero value of each is its default.
 type Options struct {
-	Lookup flows.Lookup // finds evaluators; evaluator.Lookup
+	Lookup flows.Lookup // finds evaluators; registry.Lookup
 	Logger hclog.Logger // silence
 	// Panicked is told what a request panicked with, in the deferred function that
 	// recovered it; nil: nobody is.
@@ -33,7 +33,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.Lookup == nil {
-		o.Lookup = evaluator.Lookup
+		o.Lookup = registry.Lookup
 	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()

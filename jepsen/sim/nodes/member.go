@@ -21,7 +21,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/fsm/snapshot"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	evaluators "github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 )
 
 // member is one node: what survives its crash, and what runs while it is up.
@@ -53,7 +53,7 @@ func (r *run) start(m *member) {
 	r.must(err)
 	settings := cluster.Config{
 		NodeID: m.self.ID, ClusterID: "test", KernelID: "default", DataDir: m.dir, Peers: r.peers, Disk: m.disk.open,
-		Stream: l.port, Calls: l.port, History: l.port, Tools: registry, Evaluators: evaluator.Lookup, Limits: config.Default(),
+		Stream: l.port, Calls: l.port, History: l.port, Tools: registry, Evaluators: evaluators.Lookup, Limits: config.Default(),
 		Raft: limits,
 		Wall: func() time.Time { return time.Now().Add(time.Duration(m.wall.Load())) },
 		Fatal: func(err error) {

@@ -235,7 +235,7 @@ func jsonDecode(m *Meter, args []starlark.Value) (starlark.Value, *failure.Failu
 	if f := m.alloc(n * 4); f != nil { // the source, the bytes, the offsets of members
 		return nil, f
 	}
-	raw, problem := value.FromJSON([]byte(text), MaxValueBytes)
+	raw, problem := value.FromJSON([]byte(text), int(m.maxValue))
 	if problem != nil {
 		return nil, wrong("json_decode: ", problem.String())
 	}

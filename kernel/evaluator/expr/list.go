@@ -38,11 +38,15 @@ func NewList(items []starlark.Value) (*List, *failure.Failure) {
 
 // newList makes a list of items that are ours and were charged for.
 func newList(items []starlark.Value) (*List, *failure.Failure) {
+	return newListWithin(MaxValueBytes, items)
+}
+
+func newListWithin(maxBytes uint32, items []starlark.Value) (*List, *failure.Failure) {
 	var s sum
 	for _, item := range items {
 		s.add(shapeOf(item))
 	}
-	if f := s.check(len(items)); f != nil {
+	if f := s.check(len(items), maxBytes); f != nil {
 		return nil, f
 	}
 	return &List{items, s.container(len(items))}, nil

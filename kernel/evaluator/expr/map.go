@@ -79,12 +79,16 @@ func arrange(members []member) (arranged []member, repeated []string) {
 
 // newMap makes a map of arranged members that are ours and were charged for.
 func newMap(members []member) (*Map, *failure.Failure) {
+	return newMapWithin(MaxValueBytes, members)
+}
+
+func newMapWithin(maxBytes uint32, members []member) (*Map, *failure.Failure) {
 	var s sum
 	for _, m := range members {
 		s.size += uint64(textSize(uint64(len(m.key))))
 		s.add(shapeOf(m.value))
 	}
-	if f := s.check(len(members)); f != nil {
+	if f := s.check(len(members), maxBytes); f != nil {
 		return nil, f
 	}
 	return &Map{members, s.container(len(members))}, nil

@@ -18,13 +18,16 @@ type Meter struct {
 	steps, maxSteps uint32
 	bytes, maxBytes uint32
 
+	maxValue uint32 // bound of one value that is built, in bytes
+	what     string // whose budget it is, in messages
+
 	env  Env
 	vars []starlark.Value // loop variables of the running expression
 }
 
 // NewMeter returns a meter with maxSteps steps and maxBytes bytes.
 func NewMeter(maxSteps, maxBytes uint32) *Meter {
-	return &Meter{maxSteps: maxSteps, maxBytes: maxBytes}
+	return &Meter{maxSteps: maxSteps, maxBytes: maxBytes, maxValue: MaxValueBytes, what: "the expression"}
 }
 
 // Reset gives the whole budget back.
@@ -45,7 +48,7 @@ func (m *Meter) Work() uint32 {
 func (m *Meter) work(steps uint64) *failure.Failure {
 	if steps > uint64(m.maxSteps-m.steps) {
 		m.steps = m.maxSteps
-		return fail(failure.WorkExceeded, "the expression needs more than ", decimal(int64(m.maxSteps)), " steps")
+		return fail(failure.WorkExceeded, m.what, " needs more than ", decimal(int64(m.maxSteps)), " steps")
 	}
 	m.steps += uint32(steps)
 	return nil
@@ -60,7 +63,7 @@ func (m *Meter) visit(n uint64) *failure.Failure { return m.work(n / visitsPerSt
 // alloc charges memory that is about to be allocated.
 func (m *Meter) alloc(n uint64) *failure.Failure {
 	if n > uint64(m.maxBytes-m.bytes) {
-		return fail(failure.ValueTooLarge, "the expression needs more than ", decimal(int64(m.maxBytes)), " bytes of memory")
+		return fail(failure.ValueTooLarge, m.what, " needs more than ", decimal(int64(m.maxBytes)), " bytes of memory")
 	}
 	m.bytes += uint32(n)
 	return nil
@@ -69,7 +72,7 @@ func (m *Meter) alloc(n uint64) *failure.Failure {
 // allocText charges for a new text of n bytes and for writing it, and refuses
 // one that is too large.
 func (m *Meter) allocText(n uint64) *failure.Failure {
-	if f := checkTextSize(n); f != nil {
+	if f := m.checkTextSize(n); f != nil {
 		return f
 	}
 	if f := m.alloc(n + boxBytes); f != nil {
@@ -80,8 +83,8 @@ func (m *Meter) allocText(n uint64) *failure.Failure {
 
 // allocList charges for a new list of n items.
 func (m *Meter) allocList(n uint64) *failure.Failure {
-	if n > MaxValueBytes { // an item takes at least one byte
-		return tooLarge("the list has more items than fit into ", decimal(MaxValueBytes), " bytes")
+	if n > uint64(m.maxValue) { // an item takes at least one byte
+		return tooLarge("the list has more items than fit into ", decimal(int64(m.maxValue)), " bytes")
 	}
 	if f := m.alloc(listBytes + n*slotBytes); f != nil {
 		return f
@@ -91,8 +94,8 @@ func (m *Meter) allocList(n uint64) *failure.Failure {
 
 // allocMap charges for a new map of n members and for putting them in order.
 func (m *Meter) allocMap(n uint64) *failure.Failure {
-	if n > MaxValueBytes { // a member takes at least two bytes
-		return tooLarge("the map has more members than fit into ", decimal(MaxValueBytes), " bytes")
+	if n > uint64(m.maxValue) { // a member takes at least two bytes
+		return tooLarge("the map has more members than fit into ", decimal(int64(m.maxValue)), " bytes")
 	}
 	if f := m.alloc(mapBytes + n*memberBytes); f != nil {
 		return f

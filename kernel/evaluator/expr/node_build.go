@@ -62,7 +62,7 @@ func (n *mapNode) eval(m *Meter) (starlark.Value, *failure.Failure) {
 		}
 		members[i] = member{key, v}
 		s.size += uint64(textSize(uint64(len(key))))
-		if f := s.check(0); f != nil { // before keys are compared with each other
+		if f := s.check(0, MaxValueBytes); f != nil { // before keys are compared with each other
 			return nil, f
 		}
 	}
@@ -212,7 +212,7 @@ func (n *comprehension) produce(m *Meter, out *yield) *failure.Failure {
 
 func (y *yield) grow(part shape) *failure.Failure {
 	y.sum.add(part)
-	return y.sum.check(0)
+	return y.sum.check(0, MaxValueBytes)
 }
 
 // assign binds the target to an item, taking a list apart where several names

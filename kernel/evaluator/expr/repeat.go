@@ -9,19 +9,19 @@ import (
 )
 
 // repetitions reads the count of a repetition: 0 for a negative one, at most
-// MaxValueBytes+1, which is too many of anything.
-func repetitions(n starlark.Int) uint64 {
+// one more than a value's bytes, which is too many of anything.
+func (m *Meter) repetitions(n starlark.Int) uint64 {
 	if n.Sign() <= 0 {
 		return 0
 	}
-	if count, ok := n.Int64(); ok && count <= MaxValueBytes {
+	if count, ok := n.Int64(); ok && count <= int64(m.maxValue) {
 		return uint64(count)
 	}
-	return MaxValueBytes + 1
+	return uint64(m.maxValue) + 1
 }
 
 func repeatText(m *Meter, s string, n starlark.Int) (starlark.Value, *failure.Failure) {
-	count := repetitions(n)
+	count := m.repetitions(n)
 	if s == "" || count == 0 {
 		return starlark.String(""), nil
 	}
@@ -32,7 +32,7 @@ func repeatText(m *Meter, s string, n starlark.Int) (starlark.Value, *failure.Fa
 }
 
 func repeatList(m *Meter, list *List, n starlark.Int) (starlark.Value, *failure.Failure) {
-	count := repetitions(n)
+	count := m.repetitions(n)
 	if len(list.items) == 0 {
 		count = 0
 	}

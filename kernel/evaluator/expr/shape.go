@@ -68,10 +68,10 @@ func headSize(argument uint64) uint32 {
 
 func textSize(n uint64) uint32 { return headSize(n) + uint32(n) }
 
-// checkTextSize refuses text whose encoding is larger than MaxValueBytes.
-func checkTextSize(n uint64) *failure.Failure {
-	if n > MaxValueBytes || textSize(n) > MaxValueBytes {
-		return tooLarge("the text is larger than ", decimal(MaxValueBytes), " bytes")
+// checkTextSize refuses text whose encoding is larger than one value may be.
+func (m *Meter) checkTextSize(n uint64) *failure.Failure {
+	if n > uint64(m.maxValue) || textSize(n) > m.maxValue {
+		return tooLarge("the text is larger than ", decimal(int64(m.maxValue)), " bytes")
 	}
 	return nil
 }
@@ -95,9 +95,9 @@ func (s *sum) container(n int) shape {
 }
 
 // check refuses a container beyond the bounds.
-func (s *sum) check(n int) *failure.Failure {
-	if s.size+uint64(headSize(uint64(n))) > MaxValueBytes {
-		return tooLarge("the value is larger than ", decimal(MaxValueBytes), " bytes")
+func (s *sum) check(n int, maxBytes uint32) *failure.Failure {
+	if s.size+uint64(headSize(uint64(n))) > uint64(maxBytes) {
+		return tooLarge("the value is larger than ", decimal(int64(maxBytes)), " bytes")
 	}
 	if s.depth >= value.MaxDepth {
 		return tooLarge("lists and maps are nested deeper than ", decimal(value.MaxDepth))

@@ -39,7 +39,7 @@ func (p *pieces) finish() (starlark.Value, *failure.Failure) {
 	if p.problem != nil {
 		return nil, p.problem
 	}
-	return asValue(newList(p.items))
+	return asValue(newListWithin(p.m.maxValue, p.items))
 }
 
 // split is s.split(separator=white space, maxsplit=all).

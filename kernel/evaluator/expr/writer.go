@@ -28,10 +28,10 @@ func (w *writer) reserve(n uint64) bool {
 	if need <= uint64(cap(w.buf)) {
 		return true
 	}
-	if w.problem = checkTextSize(need); w.problem != nil {
+	if w.problem = w.m.checkTextSize(need); w.problem != nil {
 		return false
 	}
-	grown := min(max(need, 2*uint64(cap(w.buf)), 64), MaxValueBytes)
+	grown := min(max(need, 2*uint64(cap(w.buf)), 64), uint64(w.m.maxValue))
 	if w.problem = w.m.alloc(grown); w.problem != nil {
 		return false
 	}

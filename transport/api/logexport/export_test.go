@@ -12,7 +12,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/transport/api/logexport"
@@ -21,7 +21,7 @@ import (
 // blocks are those of a kernel that did something, and the place before each.
 func blocks(t testing.TB, n int) (raw [][]byte, before []logging.Point) {
 	t.Helper()
-	k := kernel.New("default", evaluator.Lookup)
+	k := kernel.New("default", registry.Lookup)
 	c := config.Default()
 	c.ClusterID = "test"
 	for i := range n {

@@ -99,7 +99,7 @@ func ofTick(_ *logging.Record, body bus.Body) any {
 	case execution.StepBody:
 		return fields{"instruction": b.Node}
 	case *execution.CompletedBody:
-		return fields{"steps": b.Steps, "value": b.Value}
+		return set(fields{"steps": b.Steps, "value": b.Value}, "again", b.Again)
 	case *execution.PendingBody:
 		return pending(b)
 	case *execution.ForkedBody:

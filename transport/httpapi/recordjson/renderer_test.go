@@ -12,6 +12,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/identity"
@@ -166,7 +167,7 @@ func TestInstructionKindsAreTheEvaluators(t *testing.T) {
 		{"kind":"RETURN","payload":{"do":{"kind":"LITERAL","payload":{"value":{"kind":"CALL"}}}}}]}}`
 	raw, problem := value.FromJSON([]byte(src), 1<<16)
 	require.Nil(t, problem)
-	std, _ := evaluator.Lookup("std/1")
+	std, _ := registry.Lookup("std/1")
 	program, refusal := std.Compile(raw)
 	require.Nil(t, refusal, "%+v", refusal)
 	kinds := instructionKinds(nil, raw, 0)

@@ -15,7 +15,7 @@ import (
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/config"
-	"github.com/omnikernel/omnikernel/kernel/evaluator"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/event"
 )
 
@@ -77,7 +77,7 @@ func (g *Group) newNode(t testing.TB, dir string, at int) *Node {
 		require.Nil(t, state.Transition(trigger, nodestate.Cause{By: "node"}))
 	}
 	n := &Node{
-		State: state, journal: journal, group: g, at: at, dir: dir, kernel: kernel.New("default", evaluator.Lookup), store: store,
+		State: state, journal: journal, group: g, at: at, dir: dir, kernel: kernel.New("default", registry.Lookup), store: store,
 		moved: make(chan struct{}), peer: cluster.Peer{ID: fmt.Sprintf("n%d", at+1)},
 	}
 	require.NoError(t, store.Resume(*n.kernel.Log()))
