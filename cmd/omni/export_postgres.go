@@ -26,10 +26,10 @@ func newExportPostgres(a *app) *cobra.Command {
 	o := export.Options{Schema: "omni", Batch: export.DefaultBatch}
 	c := &cobra.Command{
 		Use:   "postgres",
-		Short: "Follow the log, and keep agents and transitions in PostgreSQL",
+		Short: "Follow the log, and keep agents and runs in PostgreSQL",
 		Long: `Runs until it is stopped: follows the execution log from whatever node answers, and
-writes rows of agents and their transitions, in batches. No node knows of it and
-nothing waits for it; while the database is down or slow it falls behind, says so,
+writes rows of agents, runs and their transitions, in batches. No node knows of it
+and nothing waits for it; while the database is down or slow it falls behind, says so,
 and catches up. The position is kept in the database, with the rows, so it goes on
 where it was, and a row is there once however often its record is offered.
 

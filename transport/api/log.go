@@ -14,6 +14,7 @@ type Record struct {
 	AtMillis   int64           `json:"at_ms" doc:"kernel clock, Unix milliseconds"`
 	Kind       string          `json:"kind" doc:"such as TICK_STARTED"`
 	AgentID    string          `json:"agent_id,omitempty"`
+	RunID      string          `json:"run_id,omitempty" doc:"the run that the agent works for"`
 	Tick       uint64          `json:"tick,omitempty" doc:"tickSeq"`
 	Step       uint32          `json:"step,omitempty" doc:"step within the tick"`
 	Cause      uint64          `json:"cause,omitempty" doc:"busSeq of the record that led to it; none for the event itself"`
@@ -56,6 +57,7 @@ type WatchQuery struct {
 	Agent string   // only records of this agent
 	Run   string   // only records of this run, as in LogQuery
 	Kinds []string // only these kinds; empty for all
+	Runs  bool     // beside Kinds, all records of agents that work for a run
 	Notes bool     // with what numbers in records stand for, where the node finds it
 }
 

@@ -56,6 +56,9 @@ func (c *Client) watching(q api.WatchQuery, s settings) *watching {
 	if len(q.Kinds) > 0 {
 		w.query.Set("kinds", strings.Join(q.Kinds, ","))
 	}
+	if q.Runs {
+		w.query.Set("runs", "true")
+	}
 	if q.Notes {
 		w.query.Set("notes", "true")
 	}

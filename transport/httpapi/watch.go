@@ -45,7 +45,7 @@ func (s *Server) watch(rt *route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p := rt.params(r)
 		watcher := &watcher{server: s, want: p.kinds()}
-		watcher.want.Notes = p.truth("notes")
+		watcher.want.Notes, watcher.want.Runs = p.truth("notes"), p.truth("runs")
 		from, resumed := p.position(r)
 		watcher.of = p.subject()
 		if e := p.check(); e != nil {

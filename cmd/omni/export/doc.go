@@ -1,5 +1,5 @@
 // Package export copies what people want to query out of the execution log into
-// a PostgreSQL database: agents and their transitions (docs/export.md).
+// a PostgreSQL database: agents, runs and their transitions (docs/export.md).
 //
 // It is a reader of the log like any other: it watches through the API of
 // whatever node answers, and no node knows of it. Nothing waits for it, neither

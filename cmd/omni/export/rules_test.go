@@ -48,6 +48,22 @@ func TestRules(t *testing.T) {
 	}, Kinds())
 }
 
+// What PostgreSQL cannot take is replaced, and nothing else.
+func TestCleanJSON(t *testing.T) {
+	for from, want := range map[string]string{
+		`{"a":"b"}`: `{"a":"b"}`, `"x\u0000"`: `"x\ufffd"`, `"\\u0000"`: `"\\u0000"`, `"\\\u0000\u0000"`: `"\\\ufffd\ufffd"`, `"\u00001"`: `"\ufffd1"`, ``: ``,
+	} {
+		assert.Equal(t, want, cleanJSON(json.RawMessage(from)), from)
+		if from != "" {
+			var one, other string
+			if json.Unmarshal([]byte(from), &one) == nil {
+				require.NoError(t, json.Unmarshal([]byte(want), &other))
+				assert.Equal(t, clean(one), other)
+			}
+		}
+	}
+}
+
 // What a record says is in the row.
 func TestRowOfATransition(t *testing.T) {
 	r := &api.Record{BusSeq: 7, Index: 3, AtMillis: 1500, Kind: "LIFECYCLE", AgentID: "a", Tick: 2, Body: json.RawMessage(

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ import (
 // or stays planned, by turns.
 func loadRun(t *testing.T, c *client.Client, turn int) {
 	t.Helper()
-	fine, wrong, waits := kerneltest.JSON(t, `{"kind":"LITERAL","payload":{"value":1}}`),
+	fine, wrong, waits := kerneltest.JSON(t, `{"kind":"DELEGATE","payload":{"children":[{"program":{"kind":"LITERAL","payload":{"value":1}}}]}}`),
 		kerneltest.JSON(t, `{"kind":"CALL","payload":{"tool":"no.such"}}`), kerneltest.JSON(t, `{"kind":"RECEIVE","payload":{}}`)
 	plan := event.PlanRun{
 		Goal: fmt.Sprintf("turn %d\x00", turn), Agent: event.Define{Grants: kerneltest.Everything()}, Start: turn%5 != 4,
@@ -57,16 +58,22 @@ func toldOfRuns(t *testing.T, c *client.Client, from uint64) (lines []string) {
 	t.Helper()
 	type body struct {
 		From, To, Trigger, Cause, Code, Reason, Goal, Message string
+		Parent                                                string `json:"parent_id"`
 		Forced                                                bool
 		Task                                                  int
 		Tasks                                                 []struct{ Name string }
 	}
-	runs, tasks := make(map[string][]any), make(map[string][]any)
+	runs, tasks, of := make(map[string][]any), make(map[string][]any), make(map[string]string)
+	var records []api.Record
 	for r, err := range c.Records(t.Context(), api.LogQuery{From: from}) {
 		require.NoError(t, err)
+		records = append(records, r)
 		var b body
-		if len(r.Kind) > 4 && r.Kind[:4] == "RUN_" {
+		if strings.HasPrefix(r.Kind, "RUN_") || r.Kind == "TOKEN_ISSUED" {
 			require.NoError(t, json.Unmarshal(r.Body, &b))
+		}
+		if run := of[b.Parent]; r.Kind == "TOKEN_ISSUED" && run != "" {
+			of[r.AgentID] = run
 		}
 		clean := func(s string) string {
 			return string(slices.DeleteFunc([]rune(s), func(c rune) bool { return c == 0 }))
@@ -75,6 +82,7 @@ func toldOfRuns(t *testing.T, c *client.Client, from uint64) (lines []string) {
 		switch r.Kind {
 		case "RUN_DEFINED":
 			runs[r.AgentID] = []any{r.AgentID, clean(b.Goal), 0, "PLANNING", "", "", ""}
+			of[r.AgentID] = r.AgentID
 		case "RUN_PLANNED":
 			runs[r.AgentID][2] = len(b.Tasks)
 			for i := range b.Tasks {
@@ -92,6 +100,12 @@ func toldOfRuns(t *testing.T, c *client.Client, from uint64) (lines []string) {
 			lines = append(lines, fmt.Sprintln(r.BusSeq, r.Index, r.AtMillis, r.AgentID, b.From, b.To, b.Trigger, b.Cause, b.Code, b.Forced, b.Reason))
 		}
 	}
+	for _, r := range records {
+		require.Equal(t, of[r.AgentID], r.RunID, "record %d, %s", r.BusSeq, r.Kind)
+		if r.RunID != "" {
+			lines = append(lines, fmt.Sprintln(r.BusSeq, r.RunID, r.Index, r.AgentID, r.Kind, r.Tick, r.Step, r.Cause, sameJSON(t, r.Body)))
+		}
+	}
 	for _, values := range runs {
 		lines = append(lines, fmt.Sprintln(values...))
 	}
@@ -100,6 +114,16 @@ func toldOfRuns(t *testing.T, c *client.Client, from uint64) (lines []string) {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// sameJSON writes JSON in one way, as PostgreSQL can hold it.
+func sameJSON(t *testing.T, raw []byte) string {
+	t.Helper()
+	var v any
+	require.NoError(t, json.Unmarshal(raw, &v))
+	out, err := json.Marshal(v)
+	require.NoError(t, err)
+	return strings.ReplaceAll(strings.ReplaceAll(string(out), `\u0000`, "\uFFFD"), `\ufffd`, "\uFFFD")
 }
 
 // storedOfRuns is what the database says, in the same words.
@@ -118,6 +142,16 @@ func storedOfRuns(t *testing.T, conn *pgx.Conn, cluster string) (all []string) {
 		require.NoError(t, err)
 		all = append(all, lines(t, rows)...)
 	}
+	rows, err := conn.Query(t.Context(), `SELECT bus_seq, run_id::text, raft_index, agent_id::text, kind, coalesce(tick, 0), coalesce(step, 0),
+		coalesce(cause, 0), body::text FROM omni.ledger WHERE cluster_id = $1`, cluster)
+	require.NoError(t, err)
+	for rows.Next() {
+		values, err := rows.Values()
+		require.NoError(t, err)
+		body := values[len(values)-1].(string)
+		all = append(all, fmt.Sprintln(append(values[:len(values)-1:len(values)-1], sameJSON(t, []byte(body)))...))
+	}
+	require.NoError(t, rows.Err())
 	slices.Sort(all)
 	return all
 }

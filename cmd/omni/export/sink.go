@@ -144,11 +144,14 @@ func (s *sink) statements(records []api.Record, after uint64) (*pgx.Batch, error
 			if rules[j].kind != r.Kind {
 				continue
 			}
-			args, err := rules[j].args(r)
-			if err != nil {
+			if err := s.queue(batch, &rules[j], r); err != nil {
 				return nil, err
 			}
-			batch.Queue(rules[j].sql, append([]any{s.cluster, int64(r.BusSeq)}, args...)...)
+		}
+		if r.RunID != "" {
+			if err := s.queue(batch, &ofLedger, r); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if last != nil {
@@ -156,6 +159,15 @@ func (s *sink) statements(records []api.Record, after uint64) (*pgx.Batch, error
 			s.cluster, int64(last.BusSeq), int64(last.Index), int64(last.Term), last.Kind, at(last))
 	}
 	return batch, nil
+}
+
+func (s *sink) queue(batch *pgx.Batch, by *rule, r *api.Record) error {
+	args, err := by.args(r)
+	if err != nil {
+		return err
+	}
+	batch.Queue(by.sql, append([]any{s.cluster, int64(r.BusSeq)}, args...)...)
+	return nil
 }
 
 // passing tells whether the database may be well again by itself: it is not

@@ -43,8 +43,8 @@ func sameLog(ctx context.Context, c *client.Client, cluster string, p Position) 
 	return nil
 }
 
-// follow hands every record of an exported kind on, from a busSeq on, in order
-// and without gaps, until the context ends or no node can give the log. What was
+// follow hands every record of an exported kind on, and every one of a run, from a
+// busSeq on, in order and without gaps, until the context ends or no node can give the log. What was
 // archived is read page by page, of a node that has the archive.
 func follow(ctx context.Context, c *client.Client, from uint64, to chan<- api.Record) error {
 	hand := func(r api.Record) bool {
@@ -57,7 +57,7 @@ func follow(ctx context.Context, c *client.Client, from uint64, to chan<- api.Re
 	}
 	for {
 		var ended error
-		for r, err := range c.Watch(ctx, api.WatchQuery{From: from, Kinds: Kinds()}) {
+		for r, err := range c.Watch(ctx, api.WatchQuery{From: from, Kinds: Kinds(), Runs: true}) {
 			if err != nil {
 				ended = err
 				break
@@ -93,7 +93,7 @@ func pages(ctx context.Context, c *client.Client, from, end uint64, hand func(ap
 			return fmt.Errorf("export: the log does not go on at record %d", from)
 		}
 		for _, r := range page.Records {
-			if r.BusSeq < end && wanted[r.Kind] && !hand(r) {
+			if r.BusSeq < end && (wanted[r.Kind] || r.RunID != "") && !hand(r) {
 				return ctx.Err()
 			}
 		}

@@ -32,6 +32,7 @@ type Select struct {
 	Run   uint32             // only this run's: its agents', and their blocks' events; 0 for all
 	Kinds [bus.Last + 1]bool // only these; none set for all
 	Some  bool               // whether any of Kinds is set
+	Runs  bool               // beside Kinds, all records of agents that work for a run
 	Notes bool               // what is found out about numbers stands beside the record
 }
 
@@ -40,9 +41,14 @@ func (s *Select) wants(st *state.State, r *logging.Record) bool {
 	case r.Seq < s.From, s.Agent != 0 && r.Agent != s.Agent, s.Run != 0 && !s.ofRun(st, r):
 		return false
 	case s.Some:
-		return r.Kind <= bus.Last && s.Kinds[r.Kind]
+		return r.Kind <= bus.Last && s.Kinds[r.Kind] || s.Runs && worksForRun(st, r.Agent)
 	}
 	return true
+}
+
+func worksForRun(st *state.State, agent uint32) bool {
+	row := st.Agents.Get(agent)
+	return row != nil && row.Run != 0
 }
 
 // ofRun reports whether a record of one of the run's blocks is the run's.
@@ -131,6 +137,9 @@ func (v *view) record(r *logging.Record) (*api.Record, error) {
 	}
 	if id, known := v.id(r.Agent); known {
 		out.AgentID = flows.FormatID(id)
+		if run := v.state.Agents.Get(r.Agent).Run; run != 0 {
+			out.RunID = v.agentID(run)
+		}
 		v.spans(out, r, id)
 	}
 	if v.annotated {

@@ -49,3 +49,20 @@ CREATE TABLE run_transitions (
     PRIMARY KEY (cluster_id, bus_seq)
 );
 CREATE INDEX run_transitions_by_run ON run_transitions (cluster_id, run_id, bus_seq);
+
+-- One row for each record of an agent that works for a run.
+CREATE TABLE ledger (
+    cluster_id text        NOT NULL,
+    bus_seq    bigint      NOT NULL,
+    run_id     uuid        NOT NULL,
+    raft_index bigint      NOT NULL,
+    at         timestamptz NOT NULL,
+    agent_id   uuid        NOT NULL,
+    kind       text        NOT NULL,
+    tick       bigint,               -- null for one between ticks
+    step       int,
+    cause      bigint,               -- busSeq of the record that led to it; null for what an event did itself
+    body       jsonb       NOT NULL, -- by kind
+    PRIMARY KEY (cluster_id, bus_seq)
+);
+CREATE INDEX ledger_by_run ON ledger (cluster_id, run_id, bus_seq);
