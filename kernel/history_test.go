@@ -30,6 +30,9 @@ func (d drawn) Pick(what string, n int) int { return rapid.IntRange(0, n-1).Draw
 func TestRandomHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := kerneltest.NewHistory(t, 2, 10, drawn{t})
+		if rapid.IntRange(0, 2).Draw(t, "about runs") == 2 {
+			h.AboutRuns()
+		}
 		published := make(map[[32]byte]*state.State)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			h.Step()

@@ -38,6 +38,9 @@ func TestModel(t *testing.T) {
 	for events < least && !t.Failed() {
 		rapid.Check(t, func(t *rapid.T) {
 			h := kerneltest.NewModelled(t, 500, drawn{t})
+			if rapid.IntRange(0, 2).Draw(t, "about runs") == 2 {
+				h.AboutRuns()
+			}
 			for range rapid.IntRange(1, mostSteps).Draw(t, "steps") { // drawn small rather than large
 				if rapid.IntRange(0, 49).Draw(t, "restore") == 49 {
 					h.Restart()

@@ -23,6 +23,7 @@ type History struct {
 	sessions [][16]byte
 	sent     []event.Event // commands that may be sent again
 	plain    bool          // nothing that a Naive does not know
+	onRuns   bool          // mostly about runs
 }
 
 // narrow are the limits of a random history.
@@ -40,7 +41,7 @@ func narrow(c *config.Config) {
 	c.MaxMailbox, c.MaxMailboxBytes = 2, 40
 	c.MaxDepth, c.MaxChildren, c.MaxEscalations = 3, 2, 4
 	c.MaxRetries, c.BackoffMillis, c.MaxBackoffMillis = 3, 200, 700
-	c.MaxRuns, c.MaxTasks, c.MaxRunBytes = 60, 2, 2400
+	c.MaxRuns, c.MaxTasks, c.MaxRunBytes = 60, 3, 2400
 	c.EscalationMillis, c.DelegationMillis, c.ReceiveMillis, c.MaxWaitMillis = 1500, 4000, 1800, 30_000
 }
 
@@ -77,9 +78,19 @@ func (h *History) Run(n int) {
 func (h *History) Step() {
 	h.T.Helper()
 	h.Wall += h.passes()
-	if h.stops() {
+	switch {
+	case h.stops():
 		return
+	case h.onRuns && !h.rarely("something else", 4):
+		h.stepRun()
+	default:
+		h.step()
 	}
+	h.calls = append(h.calls, h.Pending...)
+	h.Pending = nil
+}
+
+func (h *History) step() {
 	events := 35
 	if h.plain {
 		events = 33
@@ -126,8 +137,6 @@ func (h *History) Step() {
 	case 33, 34:
 		h.limits()
 	}
-	h.calls = append(h.calls, h.Pending...)
-	h.Pending = nil
 }
 
 func (h *History) passes() int64 {

@@ -87,6 +87,13 @@ func (s *Sim) runPaths(at map[uint32]runs.State, r Record, index int) {
 	}
 }
 
+// errands are tasks that take their time, and cost something.
+var errands = [...]string{
+	paid + `"cost":{"tokens":30}},"timeout_ms":2000}}`,
+	`{"kind":"CALL","payload":{"tool":"http.request","timeout_ms":2500,"handle":true,"args":{"method":"POST","url":"http://h/x","cost":{"tokens":40,"usd_micros":4}}}}`,
+	`{"kind":"CALL","payload":{"tool":"timer.sleep","args":{"ms":900}}}`,
+}
+
 // planners are programs that make plans, and some that make none.
 var planners = [...]string{
 	`{"kind":"LITERAL","payload":{"value":[{"name":"a","program":{"kind":"LITERAL","payload":{"value":1}}},
@@ -106,6 +113,12 @@ func (h *History) planRun() {
 	b := event.PlanRun{
 		Agent: h.define(), Goal: [...]string{"", "be done"}[h.choose.Pick("goal", 2)], Config: h.input(),
 		Seed: [...]string{"", "", "a seed"}[h.choose.Pick("seed", 3)], Start: h.choose.Pick("start", 3) > 0, Reason: h.reason(),
+	}
+	if h.choose.Pick("may", 2) == 0 {
+		b.Agent.Grants = Everything()
+	}
+	if !h.plain && h.choose.Pick("spends", 2) == 0 {
+		b.Agent.Budget = h.budget()
 	}
 	if b.Agent.Mode == "task" && h.choose.Pick("task", 4) > 0 {
 		b.Agent.Mode = ""
@@ -129,8 +142,13 @@ func (h *History) planRun() {
 }
 
 func (h *History) tasks() (tasks []event.RunTask) {
-	for i := range 1 + h.choose.Pick("tasks", 3) {
-		t := event.RunTask{Name: string(rune('a' + i)), Program: h.program(2), Input: h.input()}
+	for i := range 1 + h.choose.Pick("tasks", 4) {
+		t := event.RunTask{Name: string(rune('a' + i)), Input: h.input()}
+		if which := h.choose.Pick("errand", len(errands)+1+len(errands)/2); which < len(errands) {
+			t.Program = JSON(h.T, errands[which])
+		} else {
+			t.Program = h.program(2)
+		}
 		if i > 0 && h.choose.Pick("uses", 2) == 0 {
 			used := &tasks[h.choose.Pick("used", i)]
 			t.Uses = []string{used.Name}
@@ -158,6 +176,41 @@ func (h *History) tasks() (tasks []event.RunTask) {
 	return tasks
 }
 
+// AboutRuns lets most of what happens from now on be about runs.
+func (h *History) AboutRuns() { h.onRuns = true }
+
+// stepRun is one event about a run, or its root agent.
+func (h *History) stepRun() {
+	which := h.choose.Pick("about a run", 16)
+	if h.plain && which == 15 {
+		which = 0
+	}
+	switch which {
+	case 0, 1, 2:
+		h.planRun()
+	case 3, 4, 5, 6, 7:
+		h.commandRun()
+	case 8, 9, 10, 11:
+		h.result()
+	case 12:
+		h.dispatch()
+	case 13:
+		word := [...]string{"suspend", "resume", "expire", "abandon"}[h.choose.Pick("of the root", 4)]
+		h.command(event.AgentTrigger, event.Trigger{Agent: h.run(), Trigger: word, Reason: h.reason()})
+	case 14:
+		switch h.choose.Pick("end", 3) {
+		case 0:
+			h.command(event.AgentKill, event.Kill{Agent: h.run(), Reason: h.reason()})
+		case 1:
+			h.command(event.TokenRevoke, event.RevokeToken{Agent: h.run(), Reason: h.reason()})
+		case 2:
+			h.Pulse()
+		}
+	case 15:
+		h.limits()
+	}
+}
+
 // run names a run: one that is not over, most of the time.
 func (h *History) run() string {
 	var found, all []string
@@ -179,8 +232,22 @@ func (h *History) run() string {
 	return h.agent()
 }
 
+// noRun reports whether every run is over.
+func (h *History) noRun() bool {
+	none, st := true, h.State()
+	st.Runs.All(func(r *runs.Run) bool {
+		none = r.State.Over()
+		return none
+	})
+	return none
+}
+
 // commandRun is what operators do with runs.
 func (h *History) commandRun() {
+	if h.noRun() && !h.rarely("none is there", 6) {
+		h.planRun()
+		return
+	}
 	id, reason := h.run(), h.reason()
 	trigger := [...]string{"", "operator", "budget", "governance", "security", "runaway_cost", "kernel"}[h.choose.Pick("cause", 7)]
 	switch h.choose.Pick("run command", 9) {
