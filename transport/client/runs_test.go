@@ -3,6 +3,9 @@ package client_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,7 +161,7 @@ func TestAwaitRun(t *testing.T) {
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-// Following a run shows it first as it is, and then each record once, in order, even
+// CL-5: following a run shows it first as it is, and then each record once, in order, even
 // when every connection breaks on the way.
 func TestFollowRun(t *testing.T) {
 	g := solo.New(t, 1, solo.Setup{})
@@ -201,4 +204,47 @@ func TestFollowRun(t *testing.T) {
 		"BUDGET_SETTLED", "RUN_TASK_COMPLETED", "RUN_TASK_STARTED", "RUN_TASK_COMPLETED", "RUN_TRANSITION",
 	}, kinds)
 	assert.Greater(t, looks, 1, "it went on over another connection")
+}
+
+// before does something before each request that it lets through.
+type before func(r *http.Request)
+
+func (b before) RoundTrip(r *http.Request) (*http.Response, error) {
+	b(r)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// CL-5: what happened between the watch's beginning and the look at the run is in what is
+// shown first, and not told again.
+func TestFollowRunTellsNothingTwice(t *testing.T) {
+	g := solo.New(t, 1, solo.Setup{})
+	servers := g.Serve(t, httpapi.Options{})
+	other := connect(t, client.Options{}, servers...)
+	ctx := within(t, 20*time.Second)
+	done, err := other.PlanRun(ctx, aRun(t, nil))
+	require.NoError(t, err)
+	looks := 0
+	c := connect(t, client.Options{Transport: before(func(r *http.Request) {
+		if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/runs/"+done.AgentID) {
+			return
+		}
+		if looks++; looks == 2 { // the watch is open
+			_, err := other.StartRun(ctx, event.StartRun{Run: done.AgentID})
+			assert.NoError(t, err)
+		}
+	})}, servers...)
+	var told []string
+	for news, err := range c.FollowRun(ctx, done.AgentID) {
+		require.NoError(t, err)
+		if news.Record == nil {
+			assert.Equal(t, []any{"APPLYING", uint32(1)}, []any{news.Run.State, news.Run.Done})
+			answered(t, g, 1, 2)
+			continue
+		}
+		if told = append(told, news.Record.Kind); news.Run.State == "COMPLETED" && news.Record.Kind == "RUN_TRANSITION" {
+			break
+		}
+	}
+	assert.NotContains(t, told, "BUDGET_RESERVED")
+	assert.Equal(t, 1, len(told)-len(slices.DeleteFunc(slices.Clone(told), func(kind string) bool { return kind == "RUN_TRANSITION" })))
 }
