@@ -11,7 +11,9 @@ import (
 	"github.com/omnikernel/omnikernel/cmd/omni/agentfile"
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/script"
 	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
@@ -63,7 +65,42 @@ func readAgent(name string, stdin io.Reader) (*agentfile.File, event.Define, err
 	if err := json.Unmarshal(f.Document(), &define); err != nil {
 		return nil, define, &agentfile.Problem{File: f.Name, Rule: err.Error()}
 	}
-	return f, define, nil
+	return f, define, scripted(f, f.Document(), "", &define)
+}
+
+// scripted makes an agent whose part of the file, which stands under prefix, has
+// a script one of script/1.
+func scripted(f *agentfile.File, part []byte, prefix string, define *event.Define) error {
+	given, err := scriptIn(f, part, prefix, &define.Program)
+	switch {
+	case err != nil || !given:
+		return err
+	case define.Evaluator != "" && define.Evaluator != script.Name:
+		return problemAt(f, prefix+"evaluator", "must be "+script.Name+" for a script, or be left out")
+	}
+	define.Evaluator = script.Name
+	return nil
+}
+
+// scriptIn takes the script of a part of the file, if it has one, for the program.
+func scriptIn(f *agentfile.File, part []byte, prefix string, program *value.Raw) (given bool, err error) {
+	var has struct {
+		Script *string `json:"script"`
+	}
+	if err := json.Unmarshal(part, &has); err != nil || has.Script == nil {
+		return false, err
+	}
+	if len(*program) > 0 {
+		return false, problemAt(f, prefix+"script", "there is a program or a script, not both")
+	}
+	*program = value.AppendString(nil, *has.Script)
+	return true, nil
+}
+
+func problemAt(f *agentfile.File, field, rule string) error {
+	problem := &agentfile.Problem{File: f.Name, Field: field, Rule: rule}
+	problem.Line, problem.Column, _ = f.At(field)
+	return problem
 }
 
 // inFile adds to a refusal of a field where the file has that field. The
@@ -73,12 +110,17 @@ func inFile(err error, f *agentfile.File, prefix string) error {
 	if f == nil || !errors.As(err, &said) || said.Field == "" {
 		return err
 	}
-	line, column, ok := f.At(strings.TrimPrefix(said.Field, prefix))
+	field := strings.TrimPrefix(said.Field, prefix)
+	line, column, ok := f.At(field)
+	if !ok && field == "program" {
+		field = "script"
+		line, column, ok = f.At(field)
+	}
 	if !ok {
 		return err
 	}
 	here := *said
-	here.Field = strings.TrimPrefix(said.Field, prefix)
+	here.Field = field
 	here.Message = strings.Replace(said.Message, said.Field, here.Field, 1)
 	return &tell.InFile{Err: &here, File: f.Name, Line: line, Column: column}
 }

@@ -61,6 +61,9 @@ func readWork(c *cobra.Command, file, input string) (*agentfile.File, event.Subm
 		if err := json.Unmarshal(f.Document(), &command); err != nil {
 			return nil, command, &agentfile.Problem{File: f.Name, Rule: err.Error()}
 		}
+		if _, err := scriptIn(f, f.Document(), "", &command.Program); err != nil {
+			return nil, command, err
+		}
 	}
 	given, err := readInput(c, input)
 	if err != nil {

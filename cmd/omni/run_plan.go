@@ -148,5 +148,8 @@ func readRun(name string, stdin io.Reader) (*agentfile.File, event.PlanRun, erro
 	if err := json.Unmarshal(f.Document(), &command); err != nil {
 		return nil, command, &agentfile.Problem{File: f.Name, Rule: err.Error()}
 	}
+	if agent := f.JSON("agent"); agent != nil {
+		return f, command, scripted(f, agent, "agent.", &command.Agent)
+	}
 	return f, command, nil
 }

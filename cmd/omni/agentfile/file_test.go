@@ -57,13 +57,14 @@ func TestReadsAWholeAgent(t *testing.T) {
 	assert.Nil(t, f.JSON("id"))
 }
 
-// An agent file has every field of a definition, and no other.
+// An agent file has every field of a definition, and no other but script.
 func TestAgentHasEveryFieldOfADefinition(t *testing.T) {
 	var want []string
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[event.Define]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		want = append(want, name)
 	}
+	want = append(want, "script") // is a program
 	assert.ElementsMatch(t, want, slices.Collect(maps.Keys(Agent.members)))
 }
 
@@ -126,7 +127,7 @@ func TestRefusesWithPlaceFieldAndRule(t *testing.T) {
 
 func TestHintsSayWhatToWrite(t *testing.T) {
 	for src, want := range map[string]string{
-		"environment: {}\n":     "did you mean env? known here: budget, env, evaluator, grants, id, labels, max_depth, mode, name, program, teardown, ttl_ms",
+		"environment: {}\n":     "did you mean env? known here: budget, env, evaluator, grants, id, labels, max_depth, mode, name, program, script, teardown, ttl_ms",
 		"input: {a: 1}\n":       "give it on the command line: --input JSON",
 		"env: {PORT: 8080}\n":   `put it in quotes: "8080"`,
 		"program: {1: a}\n":     `put it in quotes: "1"`,
@@ -141,7 +142,7 @@ func TestHintsSayWhatToWrite(t *testing.T) {
 	_, err := Parse("f.yaml", []byte("kind: LITERAL\n"), Work)
 	var problem *Problem
 	require.ErrorAs(t, err, &problem)
-	assert.Equal(t, "did you mean program? known here: input, program", problem.Hint)
+	assert.Equal(t, "did you mean program? known here: input, program, script", problem.Hint)
 }
 
 // Depth 64 itself is allowed: the document, program and 62 lists.

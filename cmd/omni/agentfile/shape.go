@@ -48,6 +48,7 @@ var Agent = &Shape{
 			"effect": {kind: text, words: []string{"ALLOW", "DENY", "ESCALATE"}}, "action": aText, "resource": aText, "not_after_ms": aInteger,
 		}}},
 		"program":  instruction,
+		"script":   aText,
 		"teardown": instruction,
 		"budget": {kind: object, members: map[string]*Shape{
 			"tokens": aInteger, "usd_micros": aInteger, "wall_ms": aInteger, "warn_percent": aInteger,
@@ -64,7 +65,7 @@ var Agent = &Shape{
 // Work is the file of submit: an instruction, an input, or both.
 var Work = &Shape{
 	kind:    object,
-	members: map[string]*Shape{"program": instruction, "input": aValue},
+	members: map[string]*Shape{"program": instruction, "script": aText, "input": aValue},
 	aliases: map[string]string{"kind": "program", "payload": "program", "instruction": "program"},
 }
 
