@@ -17,6 +17,8 @@ type due struct {
 	left time.Duration
 	term context.Context   // of the leader that lets it be made
 	made chan event.Result // closed without one when the call was cut short
+
+	manifest *tools.Manifest // of a registered tool, as the call was requested with
 }
 
 // carryOut has a call made, and its result proposed in the term, as long as that lasts. A
@@ -78,7 +80,7 @@ func (r *runner) makeOne(ctx context.Context, d *due) {
 	calling, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.mu.Lock()
-	r.running[d.call.Key] = cancel
+	r.running[d.call.Key].cancel = cancel
 	r.mu.Unlock()
 	out := r.call(calling, d)
 	if ctx.Err() != nil {
@@ -96,6 +98,7 @@ func (r *runner) call(ctx context.Context, d *due) event.Result {
 	began, call := time.Now(), d.call
 	result := r.n.config.Tools.Run(ctx, toolbox.Request{
 		Tool: call.Tool, Args: call.Args, IdempotencyKey: r.idempotencyKey(call), Timeout: d.left,
+		Revision: call.Revision, Manifest: d.manifest,
 	})
 	if result.Code == failure.ToolTimeout && !call.Idempotent {
 		// It was called, and nobody can say how far it came: not a timeout that

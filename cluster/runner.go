@@ -23,9 +23,10 @@ import (
 type runner struct {
 	n *Node
 
-	mu      sync.Mutex // guards queue, running, late
+	mu      sync.Mutex // guards queue, running, turns, late
 	queue   []tools.Key
-	running map[tools.Key]context.CancelFunc
+	running map[tools.Key]*carried
+	turns   turns
 	late    []event.Result // for whoever leads; not more than are running
 	woken   signal
 	results chan event.Result
@@ -33,9 +34,15 @@ type runner struct {
 	begun   chan *due // calls to be made
 }
 
+// carried is a call that is being run here.
+type carried struct {
+	revision uint64
+	cancel   context.CancelFunc // nil before the adapter is called
+}
+
 func newRunner(n *Node) *runner {
 	return &runner{
-		n: n, running: make(map[tools.Key]context.CancelFunc), woken: newSignal(),
+		n: n, running: make(map[tools.Key]*carried), turns: newTurns(), woken: newSignal(),
 		results: make(chan event.Result, resultBatch), overdue: newSignal(), begun: make(chan *due),
 	}
 }
@@ -67,6 +74,9 @@ func (r *runner) take() []tools.Key {
 // whoever leads then.
 func (r *runner) lead(ctx context.Context, term uint64) {
 	r.take()
+	r.mu.Lock()
+	r.turns.reset()
+	r.mu.Unlock()
 	work := make(chan *tools.Call)
 	jobs, ctx := supervise.NewGroup(ctx)
 	for range runnerWorkers {
@@ -85,6 +95,7 @@ func (r *runner) lead(ctx context.Context, term uint64) {
 	jobs.Wait()
 	r.take()
 	r.drain()
+	r.n.config.Tools.Keep(func(uint64) bool { return false })
 }
 
 // drain hands results on that were ready when the term ended.
@@ -106,7 +117,7 @@ func (r *runner) feed(ctx context.Context, work chan<- *tools.Call) {
 	rescan := time.NewTicker(time.Second)
 	defer rescan.Stop()
 	give := func(call *tools.Call) bool {
-		if call.Dispatched != 0 || r.suspended() || !r.claim(call.Key) {
+		if call.Dispatched != 0 || r.suspended() || !r.claim(call) {
 			return true
 		}
 		select {
@@ -140,21 +151,44 @@ func (r *runner) feed(ctx context.Context, work chan<- *tools.Call) {
 // no call begins, and those that are under way end (NO-2).
 func (r *runner) suspended() bool { return r.n.fsm.State().Estop.Suspended() }
 
-// claim marks a call as being run here; false when it already is.
-func (r *runner) claim(key tools.Key) bool {
+// claim marks a call as being run here; false when it already is, or waits until
+// another one of its tool ends.
+func (r *runner) claim(call *tools.Call) bool {
+	var most uint32
+	if call.Revision != 0 {
+		revision, ok := r.n.fsm.State().Tools.Revision(call.Revision)
+		if !ok {
+			return false // the call is over
+		}
+		most = revision.Manifest.Concurrency
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, busy := r.running[key]; busy {
+	if _, busy := r.running[call.Key]; busy {
 		return false
 	}
-	r.running[key] = nil
+	if call.Revision != 0 && !r.turns.take(call.Revision, call.Key, most) {
+		return false
+	}
+	r.running[call.Key] = &carried{revision: call.Revision}
 	return true
 }
 
 func (r *runner) release(key tools.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	over, ok := r.running[key]
+	if !ok {
+		return
+	}
 	delete(r.running, key)
+	if over.revision == 0 {
+		return
+	}
+	if next, waits := r.turns.give(over.revision); waits {
+		r.queue = append(r.queue, next)
+		r.woken.stir()
+	}
 }
 
 // carry runs a call, and lets go of it if that panics: whoever runs calls next may
@@ -194,7 +228,16 @@ func (r *runner) run(ctx context.Context, call *tools.Call, term uint64) {
 		r.release(call.Key)
 		return
 	}
-	r.carryOut(ctx, &due{call: call, left: left, term: ctx, made: make(chan event.Result)})
+	d := &due{call: call, left: left, term: ctx, made: make(chan event.Result)}
+	if call.Revision != 0 {
+		revision, ok := r.n.fsm.State().Tools.Revision(call.Revision)
+		if !ok { // the call was withdrawn, and nobody else needed the revision
+			r.release(call.Key)
+			return
+		}
+		d.manifest = revision.Manifest
+	}
+	r.carryOut(ctx, d)
 }
 
 func (r *runner) grace() time.Duration {
@@ -260,17 +303,22 @@ func (r *runner) eventOf(out event.Result) event.Event {
 	return event.Event{Kind: event.ToolResult, Principal: "node:" + r.n.config.NodeID, Body: event.Encode(out)}
 }
 
-// sweep cancels adapters whose calls the kernel has resolved without them.
+// sweep cancels adapters whose calls the kernel has resolved without them, and lets
+// go of those that no call needs any more.
 func (r *runner) sweep(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause(ctx, sweepEvery)
 		state := r.n.fsm.State()
 		r.mu.Lock()
-		for key, cancel := range r.running {
-			if _, pending := state.Tools.Get(key); !pending && cancel != nil {
-				cancel()
+		for key, call := range r.running {
+			if _, pending := state.Tools.Get(key); !pending && call.cancel != nil {
+				call.cancel()
 			}
 		}
 		r.mu.Unlock()
+		r.n.config.Tools.Keep(func(revision uint64) bool {
+			_, needed := state.Tools.Revision(revision)
+			return needed
+		})
 	}
 }

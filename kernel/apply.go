@@ -213,6 +213,10 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return flows.PutShared(v, decoded[event.PutShared](k, e), &k.out)
 	case event.SharedDelete:
 		return flows.DeleteShared(v, decoded[event.DeleteShared](k, e), &k.out)
+	case event.ToolRegister:
+		return flows.RegisterTool(v, decoded[event.RegisterTool](k, e), &k.out)
+	case event.ToolDeregister:
+		return flows.Done{}, flows.DeregisterTool(v, decoded[event.DeregisterTool](k, e), &k.out)
 	case event.KernelSuspend:
 		return flows.Done{}, flows.SuspendKernel(v, decoded[event.SuspendKernel](k, e), e.Principal, &k.out)
 	case event.KernelResume:

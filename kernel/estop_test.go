@@ -16,6 +16,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/state"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
@@ -141,6 +142,12 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 		event.BudgetSet: {{"", func(_ *kerneltest.Sim, w, _, _, _ string) any { // it may let calls in that wait
 			return event.SetBudget{Agent: w, Tokens: new(uint64)}
 		}, false}},
+		event.ToolRegister: {{"", func(*kerneltest.Sim, string, string, string, string) any {
+			return event.RegisterTool{Manifest: tools.Manifest{Name: "crm.put", Adapter: "http"}}
+		}, false}},
+		event.ToolDeregister: {{"", func(*kerneltest.Sim, string, string, string, string) any {
+			return event.DeregisterTool{Name: "crm.get"}
+		}, true}},
 		event.RunPlan: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
 			return event.PlanRun{Tasks: []event.RunTask{step(s, "a", callEcho)}}
 		}, false}},
@@ -159,6 +166,7 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 		for _, test := range tests[kind] {
 			s := kerneltest.New(t, 1, func(c *config.Config) { c.SegmentBytes = 4096 })
 			s.Must(event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: value.AppendString(nil, strings.Repeat("x", 4000))})
+			s.Register(tools.Manifest{Name: "crm.get", Adapter: "http"})
 			planned(s, step(s, "a", callEcho))
 			s.Must(event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: value.Null})
 			waiting := s.Start(service, nil)

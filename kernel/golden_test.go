@@ -134,6 +134,8 @@ func TestRecordKinds(t *testing.T) {
 168 BUDGET_WARNING kept 2
 169 BUDGET_EXCEEDED kept 2
 170 BUDGET_CLOCK kept 0
+180 TOOL_REGISTERED kept 0
+181 TOOL_DEREGISTERED kept 0
 `
 	var found strings.Builder
 	found.WriteByte('\n')
@@ -226,6 +228,8 @@ func samples() []sample {
 		{bus.StaleResult, &tools.StaleBody{Call: 2, OK: true}},
 		{bus.ActionExecuted, &tools.ActionBody{Call: 2, Tool: "echo", Millis: 17, Usage: tools.Usage{Metered: true, Tokens: 300, USDMicros: 70_000}}},
 		{bus.StaleResult, &tools.StaleBody{Call: 2, OK: true, Usage: tools.Usage{Metered: true, Tokens: 300}}},
+		{bus.ToolRegistered, &tools.RegisteredBody{Manifest: &manifest}},
+		{bus.ToolDeregistered, &tools.DeregisteredBody{Name: "crm.get", Revision: 300, Reason: "y"}},
 		{bus.BudgetOpened, &budgets.Opened{Above: 300, Limits: limits}},
 		{bus.BudgetChanged, &budgets.Changed{Limits: limits, Reason: "y"}},
 		{bus.BudgetReserved, &budgets.Reserved{Call: 2, Account: 300, Cost: cost, Started: true, Deadline: kerneltest.Start}},
@@ -360,6 +364,13 @@ func TestGoldenRecords(t *testing.T) {
 	golden(t, "records.golden", lines)
 }
 
+// manifest has every member.
+var manifest = tools.Manifest{
+	Name: "crm.get", Version: "2", Description: "d", Adapter: "http", Config: value.EmptyMap, Input: value.True, Output: value.EmptyMap,
+	TimeoutMillis: 300, Retry: tools.Retry{MaxAttempts: 3, BackoffMillis: 5, MaxBackoffMillis: 70_000}, Idempotent: true, Concurrency: 2,
+	Cost: tools.Cost{Tokens: 300, USDMicros: 70_000}, Secrets: []string{"KEY"}, Segments: []string{"id"},
+}
+
 // The bytes of every kind of event, in its envelope.
 func TestGoldenEvents(t *testing.T) {
 	program := kerneltest.JSON(t, literal)
@@ -393,6 +404,8 @@ func TestGoldenEvents(t *testing.T) {
 		{event.LogArchive, event.ArchiveLog{Before: 300}},
 		{event.KernelSuspend, event.SuspendKernel{Reason: "why"}},
 		{event.KernelResume, event.ResumeKernel{Reason: "why"}},
+		{event.ToolRegister, event.RegisterTool{Manifest: manifest}},
+		{event.ToolDeregister, event.DeregisterTool{Name: "crm.get", Reason: "why"}},
 		{event.BudgetSet, event.SetBudget{Agent: "x", Tokens: new(uint64), USDMicros: new(uint64), WallMillis: new(int64), WarnPercent: new(uint32), Reason: "why"}},
 		{event.AgentDefine, event.Define{Budget: &event.Budget{Tokens: 300, USDMicros: 70_000, WallMillis: 5, WarnPercent: 50}}},
 		{event.ToolDispatched, event.Dispatched{Agent: 1, Tick: 2, Call: 3, Node: "n1", Term: 4}},
@@ -460,6 +473,7 @@ func TestGoldenSections(t *testing.T) {
 	s.Must(event.RunPlan, event.PlanRun{Goal: "g", Start: true, Agent: event.Define{Grants: freely}, Tasks: []event.RunTask{
 		{Name: "a", Program: kerneltest.JSON(t, literal)}, {Name: "b", Program: kerneltest.JSON(t, callEcho), Uses: []string{"a"}},
 	}})
+	s.Register(manifest)
 	spent := strings.Repeat("p", 70_000) // spends the work of an event, so that the tick stays queued …
 	s.Apply(event.Event{
 		Kind: event.AgentStart, Principal: spent,
@@ -481,6 +495,6 @@ func TestGoldenSections(t *testing.T) {
 		}
 		last = one.Kind
 	}
-	require.Len(t, lines, 21, "every kind of section")
+	require.Len(t, lines, 22, "every kind of section")
 	golden(t, "sections.golden", lines)
 }

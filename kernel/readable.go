@@ -58,6 +58,10 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.ResumeRun](e.Body)
 	case event.RunKill:
 		ok = event.ReadableBody[event.KillRun](e.Body)
+	case event.ToolRegister:
+		ok = event.ReadableBody[event.RegisterTool](e.Body)
+	case event.ToolDeregister:
+		ok = event.ReadableBody[event.DeregisterTool](e.Body)
 	case event.SharedPut:
 		ok = event.ReadableBody[event.PutShared](e.Body)
 	case event.SharedDelete:

@@ -277,6 +277,13 @@ var routes = [bus.Last + 1]route{
 	bus.ActionFailed:   {name: "ACTION_FAILED", decode: body(tools.DecodeAction), slice: whole, apply: resolveCall, react: []reaction{flows.Settle}},
 	bus.StaleResult:    {name: "STALE_RESULT", decode: body(tools.DecodeStale)},
 
+	bus.ToolRegistered: {name: "TOOL_REGISTERED", decode: body(tools.DecodeRegistered), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Tools.ApplyRegistered(at, r.Body.(*tools.RegisteredBody))
+	}},
+	bus.ToolDeregistered: {name: "TOOL_DEREGISTERED", decode: body(tools.DecodeDeregistered), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Tools.ApplyDeregistered(r.Body.(*tools.DeregisteredBody))
+	}},
+
 	bus.RunDefined: {name: "RUN_DEFINED", decode: body(runs.DecodeDefined), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Runs.ApplyDefined(r.Agent, at, r.Body.(*runs.DefinedBody))
 		s.Agents.Edit(r.Agent).Run = r.Agent

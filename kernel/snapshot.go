@@ -71,6 +71,8 @@ const (
 
 	sectionRun    byte = 20 // one per run, in order of their agents' numbers
 	sectionLedger byte = 21 // … and where its part of the log ends
+
+	sectionTool byte = 30 // one per revision of a registered tool, in order of their numbers
 )
 
 // root holds what is not a row of some table.
@@ -156,6 +158,7 @@ func Sections(s *state.State, yield func(Section) bool) {
 	s.Budgets.AllReady(func(agent uint32) bool { return emit(sectionReady, agent) })
 	s.Runs.All(func(r *runs.Run) bool { return emit(sectionRun, r) })
 	s.Runs.AllLedgers(func(l runs.Ledger) bool { return emit(sectionLedger, &l) })
+	s.Tools.AllRevisions(func(r *tools.Revision) bool { return emit(sectionTool, r) })
 }
 
 // Digest is the SHA-256 of a state's sections, each with its kind and length:
@@ -274,6 +277,8 @@ func (r *Restorer) addMore(one Section) error {
 		return load(one.Body, func(run *runs.Run) { r.s.Runs.Load(run) })
 	case sectionLedger:
 		return load(one.Body, func(l *runs.Ledger) { r.s.Runs.Reached(*l) })
+	case sectionTool:
+		return loadRevision(one.Body, r.s)
 	}
 	return ErrSnapshotVersion
 }
@@ -300,6 +305,16 @@ func load[T any](body []byte, into func(*T)) error {
 		return ErrSnapshotBroken
 	}
 	into(v)
+	return nil
+}
+
+// loadRevision refuses one without its manifest, which no kernel writes.
+func loadRevision(body []byte, s *state.State) error {
+	one, ok := event.DecodeBody[tools.Revision](body)
+	if !ok || one.Manifest == nil {
+		return ErrSnapshotBroken
+	}
+	s.Tools.LoadRevision(*one)
 	return nil
 }
 

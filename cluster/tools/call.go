@@ -14,6 +14,11 @@ type Request struct {
 	IdempotencyKey string        // names the call for ever: agent, tick, call (TO-4)
 	Args           value.Raw     // canonical, not yet checked against the schema
 	Timeout        time.Duration // what is left of the call's time; zero takes the manifest's default
+
+	// Of a registered tool: what the call was requested with. 0 and nil for one that
+	// is built in.
+	Revision uint64
+	Manifest *kerneltools.Manifest
 }
 
 // Result is how a call ended. With OK set Value is the answer and Code and
@@ -25,6 +30,7 @@ type Result struct {
 	Code    failure.Code
 	Message string
 	Usage   kerneltools.Usage // what the call cost, when the service said so, whatever came of it
+	Passing bool              // another attempt may go better, where the call may be made twice
 }
 
 // Succeed answers with a value.

@@ -21,24 +21,36 @@ type Options struct {
 	// MaxResultBytes lowers every manifest's bound to what the kernel accepts;
 	// no bound if zero.
 	MaxResultBytes int
+	// Kinds make the adapters of registered tools.
+	Kinds []Kind
 	// OnCrash is told what an adapter panicked with, and where, for the node's
 	// log. It never reaches a result. It may be nil.
 	OnCrash func(tool string, cause any, stack []byte)
 }
 
-const defaultMaxRunning = 1024
+const (
+	defaultMaxRunning  = 1024
+	defaultResultBytes = 64 << 10         // the kernel's default bound on values
+	defaultTimeout     = 30 * time.Second // … and on the time of calls
+)
 
-// Registry holds the tools of one node. It is made once and then only read;
-// Run is called on many goroutines at once.
+// Registry holds the tools of one node: those that are built in, which are fixed
+// when it is made, and the adapters of registered ones, which it makes as calls need
+// them. Run is called on many goroutines at once.
 type Registry struct {
-	tools   map[string]*tool
-	slots   chan struct{} // one token for each call under way
-	onCrash func(tool string, cause any, stack []byte)
+	tools     map[string]*tool
+	kinds     map[string]Kind
+	revisions revisions
+	maxResult int
+	slots     chan struct{} // one token for each call under way
+	onCrash   func(tool string, cause any, stack []byte)
 }
 
 // tool is an adapter with what was made of its manifest.
 type tool struct {
-	adapter   Adapter
+	adapter   Caller
+	retry     retry
+	breaker   *breaker // of a registered tool
 	manifest  Manifest
 	args      *schema
 	result    *schema
@@ -54,6 +66,14 @@ func New(options Options, adapters ...Adapter) (*Registry, error) {
 		tools:   make(map[string]*tool, len(adapters)),
 		slots:   make(chan struct{}, options.MaxRunning),
 		onCrash: options.OnCrash,
+		kinds:   make(map[string]Kind, len(options.Kinds)), maxResult: options.MaxResultBytes,
+	}
+	r.revisions.made = make(map[uint64]*revision)
+	if r.maxResult <= 0 {
+		r.maxResult = defaultResultBytes
+	}
+	for _, kind := range options.Kinds {
+		r.kinds[kind.Name()] = kind
 	}
 	for _, adapter := range adapters {
 		t, err := newTool(adapter, options.MaxResultBytes)
@@ -105,29 +125,65 @@ func (r *Registry) Manifests() []Manifest {
 //	TOOL_CRASHED           the adapter panicked
 //	TOOL_RESULT_TOO_LARGE  the result is over its bound
 //	TOOL_RESULT_INVALID    the result does not fit the schema
+//	TOOL_UNREACHABLE       this node cannot make the tool's adapter, or its circuit breaker is open
 //	WITHDRAWN              ctx was cancelled; nothing is known about the call
 //
 // or whatever failure the adapter itself answers.
 func (r *Registry) Run(ctx context.Context, request Request) Result {
+	if request.Manifest != nil {
+		one := r.take(request.Revision, request.Manifest)
+		over := func() { r.give(request.Revision, one) }
+		if one.err != nil {
+			over()
+			return Fail(failure.ToolUnreachable, "this node cannot run the tool: its manifest names an adapter that the node does not have, or cannot make")
+		}
+		return r.run(ctx, one.tool, request, over)
+	}
 	t, ok := r.tools[request.Tool]
 	if !ok {
 		return Fail(failure.ToolUnknown, "this node has no tool of that name")
 	}
+	return r.run(ctx, t, request, func() {})
+}
+
+// run is Run, of a tool that there is; over is called once, when its adapter is not
+// needed for the call any more, however late.
+func (r *Registry) run(ctx context.Context, t *tool, request Request, over func()) Result {
 	if broken := t.args.check(request.Args); broken != "" {
+		over()
 		return Fail(failure.ToolArgsInvalid, broken)
 	}
 	if request.Timeout <= 0 {
 		request.Timeout = t.manifest.DefaultTimeout
 	}
+	if t.breaker == nil {
+		return r.within(ctx, t, request, over)
+	}
+	done, err := t.breaker.Allow()
+	if err != nil {
+		over()
+		return broken()
+	}
+	result := r.within(ctx, t, request, over)
+	done(verdict(result))
+	return result
+}
+
+// within bounds a call's time.
+func (r *Registry) within(ctx context.Context, t *tool, request Request, over func()) Result {
 	ctx, cancel := context.WithTimeout(ctx, request.Timeout)
 	defer cancel()
 	select {
 	case r.slots <- struct{}{}:
 	case <-ctx.Done():
+		over()
 		return ended(ctx, request.Timeout)
 	}
 	done := make(chan Result, 1)
-	go r.call(ctx, t, request, done)
+	go func() {
+		defer over()
+		r.call(ctx, t, request, done)
+	}()
 	select {
 	case result := <-done:
 		return t.judge(result)
@@ -152,7 +208,7 @@ func (r *Registry) call(ctx context.Context, t *tool, request Request, done chan
 		<-r.slots
 		done <- result
 	}()
-	result = t.adapter.Call(ctx, request)
+	result = t.retry.run(ctx, func() Result { return t.adapter.Call(ctx, request) })
 }
 
 // ended says why a call has no answer.

@@ -44,6 +44,14 @@ func appendLeaves(leaves []*jsonschema.ValidationError, e *jsonschema.Validation
 	return leaves
 }
 
+// schemaText is a manifest's schema as JSON; empty for one that is not there.
+func schemaText(schema value.Raw) string {
+	if len(schema) == 0 {
+		return ""
+	}
+	return string(schema.AppendJSON(nil))
+}
+
 // pathOf writes a JSON pointer's tokens as our paths are written: a.b[2].
 func pathOf(tokens []string) string {
 	path := ""

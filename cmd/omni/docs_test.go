@@ -117,6 +117,8 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"Faults":                  api.FaultPage{},
 		"A value of memory":       api.MemoryValue{},
 		"A list of keys":          api.MemoryPage{},
+		"A list of tools":         api.ToolPage{},
+		"A tool":                  api.Tool{},
 		"An explanation":          api.Explanation{},
 		"A list of escalations":   api.EscalationPage{},
 		"An escalation":           api.EscalationAnswer{},

@@ -239,7 +239,7 @@ func (f serverFlags) open(c cluster.Config, secured *tls.Config) (_ *standing, e
 	}
 	streams.Peers().Handle(s.node.HandlePeer)
 	streams.History().Answer(s.node.HandleHistory)
-	s.server = f.serverOf(s.node, supervise.Options{State: c.State, Logger: c.Logger})
+	s.server = f.serverOf(s.node, c, supervise.Options{State: c.State, Logger: c.Logger})
 	return s, nil
 }
 
@@ -251,7 +251,7 @@ func (f serverFlags) tell(c cluster.Config) (stop func()) {
 		return func() {}
 	}
 	watched := supervise.Options{State: c.State, Logger: c.Logger, Lost: func(error) {}} // the next start opens it anew
-	server := f.serverOf(cluster.Wait(c), watched)
+	server := f.serverOf(cluster.Wait(c), c, watched)
 	ctx, quit := context.WithCancel(context.Background())
 	done := supervise.Begin(ctx, watched, supervise.Component{Name: apiComponent, Required: true, Run: serveAt(server, listener)})
 	return func() {
@@ -266,9 +266,9 @@ func (f serverFlags) tell(c cluster.Config) (stop func()) {
 const apiComponent = "api"
 
 // serverOf makes a node's API, which tells of panics over requests.
-func (f serverFlags) serverOf(node httpapi.Node, watched supervise.Options) *httpapi.Server {
+func (f serverFlags) serverOf(node httpapi.Node, c cluster.Config, watched supervise.Options) *httpapi.Server {
 	return httpapi.New(node, httpapi.Options{
-		Lookup: f.evaluators, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
+		Lookup: f.evaluators, CheckTool: c.Tools.Check, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
 	})
 }
 
@@ -323,6 +323,7 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 	_, _ = rand.Read(limits.Seed[:]) // counts on the node that boots the cluster only
 	registry, err := tools.New(tools.Options{
 		MaxResultBytes: int(limits.MaxValueBytes),
+		Kinds:          []tools.Kind{httprequest.NewKind(httprequest.Options{Secrets: secretFromEnvironment, MaxResultBytes: int(limits.MaxValueBytes)})},
 		OnCrash: func(tool string, cause any, stack []byte) {
 			logger.Error("a tool adapter panicked", "tool", tool, "cause", cause, "stack", string(stack))
 		},

@@ -51,6 +51,7 @@ var notForWitnesses = map[string]bool{".": true, "flows": true, "state": true, "
 // above forbid and that have a reason.
 var kernelExceptions = map[[2]string]string{
 	{"event", "permissions"}: "a command carries grants in the form that the gate compiles",
+	{"event", "tools"}:       "a registration carries the manifest in the form that the gate judges by",
 	{"config", "logging"}:    "the replicated segment size is bounded by the block format",
 }
 

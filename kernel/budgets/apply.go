@@ -42,7 +42,7 @@ func (t *Tables) ApplyWaiting(agent uint32, tick uint64, at bus.At, b *Waiting) 
 	t.LoadWaiter(&Waiter{
 		Key: Key{Agent: agent, Tick: tick, Call: b.Call}, Since: at.Seq, Account: b.Account, Tool: b.Tool,
 		Args: append(value.Raw(nil), b.Args...), Resource: b.Resource, Idempotent: b.Idempotent, Cost: b.Cost,
-		Deadline: b.Deadline, Timer: b.Timer,
+		Deadline: b.Deadline, Timer: b.Timer, Revision: b.Revision,
 	})
 	t.edit(b.Account, func(a *Account) { a.Waiting++ })
 }

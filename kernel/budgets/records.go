@@ -95,6 +95,7 @@ type Waiting struct {
 	Cost       Amounts
 	Deadline   int64
 	Timer      uint64
+	Revision   uint64 // of a registered tool; 0 for one that is built in
 }
 
 // AppendTo writes the body's log form.
@@ -105,7 +106,7 @@ func (b *Waiting) AppendTo(dst []byte) []byte {
 	dst = bus.AppendText(dst, b.Args)
 	dst = bus.AppendText(dst, b.Resource)
 	dst = b.Cost.appendTo(bus.AppendBool(dst, b.Idempotent))
-	return bus.AppendUint(bus.AppendInt(dst, b.Deadline), b.Timer)
+	return bus.AppendUint(bus.AppendUint(bus.AppendInt(dst, b.Deadline), b.Timer), b.Revision)
 }
 
 // DecodeWaiting reads the body of BudgetWaiting.
@@ -113,7 +114,7 @@ func DecodeWaiting(raw []byte) (*Waiting, bool) {
 	d := bus.NewDecoder(raw)
 	b := &Waiting{
 		Call: d.Uint32(), Account: d.Uint32(), Tool: d.Text(), Args: d.Bytes(), Resource: d.Text(), Idempotent: d.Bool(),
-		Cost: amounts(d), Deadline: d.Int(), Timer: d.Uint(),
+		Cost: amounts(d), Deadline: d.Int(), Timer: d.Uint(), Revision: d.Uint(),
 	}
 	return b, d.Done()
 }

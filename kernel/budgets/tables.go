@@ -54,6 +54,7 @@ type Waiter struct {
 	Cost       Amounts
 	Deadline   int64  // of the call, kernel clock, Unix milliseconds
 	Timer      uint64 // id of the deadline's timer
+	Revision   uint64 // of a registered tool, as the call was judged
 }
 
 // place is where a call waits.

@@ -131,6 +131,12 @@ const (
 	RunArchived          Kind = 148 // its row shrank to a tombstone, with its agent's
 )
 
+// The registry of tools (TO-9).
+const (
+	ToolRegistered   Kind = 180 // with the whole manifest: its busSeq is the revision
+	ToolDeregistered Kind = 181
+)
+
 // Last is the highest number a kind may have; the routing table is an array
 // of that length.
 const Last = 191

@@ -63,6 +63,9 @@ type Config struct {
 	MaxRuns     uint32 `cbor:"80,keyasint" json:"max_runs"`
 	MaxTasks    uint32 `cbor:"81,keyasint" json:"max_tasks"`
 	MaxRunBytes uint32 `cbor:"82,keyasint" json:"max_run_bytes"`
+
+	MaxTools         uint32 `cbor:"90,keyasint" json:"max_tools"`
+	MaxManifestBytes uint32 `cbor:"91,keyasint" json:"max_manifest_bytes"`
 }
 
 // Version of the kernel's behaviour that a new cluster starts with (EV-9).
@@ -124,6 +127,9 @@ func Default() Config {
 		MaxRuns:     100_000,
 		MaxTasks:    256,
 		MaxRunBytes: 256 << 10,
+
+		MaxTools:         1000,
+		MaxManifestBytes: 64 << 10,
 	}
 }
 
@@ -190,6 +196,8 @@ func (c *Config) checkLimits() *failure.Refusal {
 		{"max_runs", uint64(c.MaxRuns), 10_000_000},
 		{"max_tasks", uint64(c.MaxTasks), 1024},
 		{"max_run_bytes", uint64(c.MaxRunBytes), 1 << 20},
+		{"max_tools", uint64(c.MaxTools), 100_000},
+		{"max_manifest_bytes", uint64(c.MaxManifestBytes), 256 << 10},
 	} {
 		if limit.n == 0 || limit.n > limit.most {
 			return bad(limit.field, "must be from 1 to "+strconv.FormatUint(limit.most, 10))

@@ -2,6 +2,7 @@ package event
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
@@ -121,6 +122,17 @@ type DeleteShared struct {
 	Namespace string  `cbor:"1,keyasint" json:"namespace"`
 	Key       string  `cbor:"2,keyasint" json:"key"`
 	Version   *uint64 `cbor:"3,keyasint,omitempty" json:"version,omitempty"`
+}
+
+// RegisterTool registers a tool, or another revision of one (TO-9).
+type RegisterTool struct {
+	Manifest tools.Manifest `cbor:"1,keyasint" json:"manifest"`
+}
+
+// DeregisterTool takes a tool away from new calls; running ones go on.
+type DeregisterTool struct {
+	Name   string `cbor:"1,keyasint" json:"name"`
+	Reason string `cbor:"2,keyasint,omitempty" json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
 }
 
 // Dispatched says that a node is about to run a call that must not run twice.

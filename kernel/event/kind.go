@@ -42,6 +42,9 @@ const (
 	RunPause  Kind = 42
 	RunResume Kind = 43
 	RunKill   Kind = 44
+
+	ToolRegister   Kind = 50 // a tool that programs can call from here on, or another revision of one (TO-9)
+	ToolDeregister Kind = 51 // … and cannot any more
 )
 
 var kindNames = map[Kind]string{
@@ -53,7 +56,7 @@ var kindNames = map[Kind]string{
 	LogArchive: "LOG_ARCHIVE", AgentFork: "AGENT_FORK", BudgetSet: "BUDGET_SET",
 	KernelSuspend: "KERNEL_SUSPEND", KernelResume: "KERNEL_RESUME",
 	RunPlan: "RUN_PLAN", RunStart: "RUN_START", RunPause: "RUN_PAUSE", RunResume: "RUN_RESUME", RunKill: "RUN_KILL",
-	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT",
+	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT", ToolRegister: "TOOL_REGISTER", ToolDeregister: "TOOL_DEREGISTER",
 }
 
 // String names the kind.
@@ -71,7 +74,7 @@ func (k Kind) Known() bool {
 }
 
 // lastCommand is the highest number that is kept for commands.
-const lastCommand Kind = 49
+const lastCommand Kind = 69
 
 // IsCommand reports whether a client sent it and is answered.
 func (k Kind) IsCommand() bool {

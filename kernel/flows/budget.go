@@ -43,9 +43,7 @@ func (g *gate) charge(j *judgement, call *tools.RequestedBody, timer bus.Record)
 		return false
 	}
 	cost := budgets.Amounts{}
-	if j.manifest.Cost != nil {
-		cost.Tokens, cost.USDMicros = j.manifest.Cost(call.Args)
-	}
+	cost.Tokens, cost.USDMicros = j.tool.Cost(call.Args)
 	room, scarce, kind := g.v.room(account, cost, g.charged, func(a *budgets.Account) bool { return a.Waiting > 0 || a.Agent == g.queued })
 	switch room {
 	case budgets.Lacking:
@@ -55,6 +53,7 @@ func (g *gate) charge(j *judgement, call *tools.RequestedBody, timer bus.Record)
 		g.add(bus.BudgetWaiting, &budgets.Waiting{
 			Call: call.Call, Account: scarce.Agent, Tool: call.Tool, Args: call.Args, Resource: call.Resource,
 			Idempotent: call.Idempotent, Cost: cost, Deadline: call.Deadline, Timer: call.Timer,
+			Revision: call.Revision,
 		})
 		g.out.Add(timer)
 		g.timers++
@@ -131,6 +130,11 @@ func Admit(v View, out *bus.Batch) bool {
 		s.add(bus.BudgetBlocked, &budgets.Blocked{Call: w.Key.Call, Account: scarce.Agent})
 		return true
 	}
+	if !v.Tools.Current(w.Tool, w.Revision) { // it was judged as another tool than it would be (TO-9)
+		out.Add(clearTimer(t.No, w.Deadline, w.Timer, false))
+		s.refuse(w.Key.Call, w.Tool, replaced())
+		return true
+	}
 	evaluation, code, gone := v.withdrawn(t.No, w.Resource)
 	if gone {
 		s.add(bus.Deny, &evaluation)
@@ -144,6 +148,7 @@ func Admit(v View, out *bus.Batch) bool {
 	})
 	s.add(bus.CallRequested, &tools.RequestedBody{
 		Call: w.Key.Call, Tool: w.Tool, Args: w.Args, Resource: w.Resource, Idempotent: w.Idempotent, Deadline: w.Deadline, Timer: w.Timer,
+		Revision: w.Revision,
 	})
 	return true
 }

@@ -35,7 +35,7 @@ func (g *gate) escalate(j *judgement, evaluation permissions.Evaluation) {
 		Action: evaluation.Action, Resource: evaluation.Resource,
 		Digest:  permissions.CallDigest(g.t.No, g.tick, j.call, j.request.Tool, j.request.Args),
 		Handler: g.handler(), Deadline: deadline, Timer: timerID(timer),
-		Grants: evaluation.Grants, Grant: evaluation.Grant, Level: evaluation.Level,
+		Grants: evaluation.Grants, Grant: evaluation.Grant, Level: evaluation.Level, Revision: j.tool.Revision,
 	})
 	g.out.Add(timer)
 	g.escalated++
@@ -131,18 +131,23 @@ func (v View) decide(e *permissions.Escalation, approve bool, by, reason string,
 		}
 		j.refused = &failure.Failure{Code: failure.PermissionDenied, Message: failure.Clip(message)}
 	} else {
-		g.approved(&j)
+		g.approved(&j, e.Revision)
 	}
 	g.proceed(&j)
 }
 
-// approved judges a call again with somebody's approval for what was ESCALATE.
-func (g *gate) approved(j *judgement) {
+// approved judges a call again with somebody's approval for what was ESCALATE. What
+// was approved is the tool as it was when it was asked for (PE-3, TO-9).
+func (g *gate) approved(j *judgement, revision uint64) {
 	if code, void := g.v.void(g.t.No); void {
 		j.refused = voided(code)
 		return
 	}
-	j.manifest, _ = tools.Find(j.request.Tool)
+	if !g.v.Tools.Current(j.request.Tool, revision) {
+		j.refused = replaced()
+		return
+	}
+	j.tool, _ = g.v.Tools.Find(j.request.Tool)
 	if j.request.Tool == execution.Delegate {
 		spec, f := parseChildren(j.request.Args)
 		if f != nil {

@@ -27,6 +27,7 @@ var duringStops = [...]duringStop{
 	event.LogArchive:       takenThen,
 	event.RunPause:         takenThen,
 	event.RunKill:          takenThen,
+	event.ToolDeregister:   takenThen,
 	event.KernelSuspend:    takenThen, // and refused by its own rule
 	event.KernelResume:     takenThen,
 	event.AgentTrigger:     dependsThen, // suspend, expire and abandon end or halt; spawn, activate, resume and recover begin

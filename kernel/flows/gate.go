@@ -88,7 +88,7 @@ type gate struct {
 type judgement struct {
 	call     uint32
 	request  *execution.Request
-	manifest tools.Manifest
+	tool     tools.Tool
 	resource string
 	memory   memory.Request   // of memory.* and shared.*
 	child    Target           // of agent.*, but delegate
@@ -113,11 +113,11 @@ type gateBodies struct {
 func (g *gate) judge(j *judgement) {
 	r := j.request
 	var known bool
-	j.manifest, known = tools.Find(r.Tool)
+	j.tool, known = g.v.Tools.Find(r.Tool)
 	switch {
 	case !known:
 		j.refused = &failure.Failure{Code: failure.ToolUnknown, Message: "there is no tool of this name"}
-	case j.manifest.Kernel && len(g.body.Requests) > 1:
+	case j.tool.Kernel && len(g.body.Requests) > 1:
 		j.refused = &failure.Failure{Code: failure.ToolArgsInvalid, Message: "PARALLEL takes tools that leave the kernel: " + r.Tool + " is answered at once anyway"}
 	case r.Tool == execution.Delegate:
 		g.judgeDelegation(j)
@@ -131,7 +131,7 @@ func (g *gate) judge(j *judgement) {
 
 // resource derives what the request is judged as (PE-1).
 func (g *gate) resource(j *judgement) (action, resource string, f *failure.Failure) {
-	switch j.manifest.Family {
+	switch j.tool.Family {
 	case tools.Memory:
 		if j.memory, f = memory.ParseRequest(j.request.Tool, j.request.Args); f != nil {
 			return "", "", f
@@ -140,7 +140,7 @@ func (g *gate) resource(j *judgement) (action, resource string, f *failure.Failu
 	case tools.Agent:
 		return g.childResource(j)
 	}
-	resource, f = j.manifest.Resource(j.request.Args)
+	resource, f = j.tool.Resource(j.request.Args)
 	return ActionToolCall, resource, f
 }
 
@@ -171,7 +171,7 @@ func (g *gate) proceed(j *judgement) {
 		g.refuse(j.call, j.request.Tool, j.refused)
 	case j.children != nil:
 		g.delegate(j)
-	case j.manifest.Kernel:
+	case j.tool.Kernel:
 		g.kernelTool(j)
 	default:
 		g.external(j)
@@ -186,6 +186,9 @@ func (g *gate) external(j *judgement) {
 	}
 	timeout := j.request.Timeout
 	if timeout <= 0 {
+		timeout = j.tool.TimeoutMillis()
+	}
+	if timeout <= 0 {
 		timeout = g.v.Config.DefaultCallTimeoutMillis
 	}
 	deadline := g.v.Clock + min(timeout, g.v.Config.MaxCallTimeoutMillis) + g.v.Config.CallGraceMillis
@@ -194,7 +197,7 @@ func (g *gate) external(j *judgement) {
 	}, g.timers)
 	j.bodies.requested = tools.RequestedBody{
 		Call: j.call, Tool: j.request.Tool, Args: j.request.Args, Resource: j.resource,
-		Idempotent: j.manifest.Idempotent(j.request.Args), Deadline: deadline, Timer: timerID(timer),
+		Idempotent: j.tool.Idempotent(j.request.Args), Deadline: deadline, Timer: timerID(timer), Revision: j.tool.Revision,
 	}
 	if !g.charge(j, &j.bodies.requested, timer) {
 		return

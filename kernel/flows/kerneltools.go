@@ -30,7 +30,7 @@ func (g *gate) kernelTool(j *judgement) {
 	case receiveTool:
 		g.receive(j)
 	default:
-		switch j.manifest.Family {
+		switch j.tool.Family {
 		case tools.Memory:
 			g.memoryTool(j)
 		case tools.Agent:

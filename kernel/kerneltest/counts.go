@@ -6,6 +6,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/state"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,6 +24,32 @@ func (s *Sim) CheckCounts() {
 	s.checkRequests(st)
 	s.checkLeftovers(st)
 	s.checkRuns(st)
+	s.checkRevisions(st)
+}
+
+// checkRevisions: a revision is kept for exactly the calls that run with it, or
+// because it is its tool's newest.
+func (s *Sim) checkRevisions(st *state.State) {
+	s.T.Helper()
+	calls := make(map[uint64]uint32)
+	st.Tools.All(func(c *tools.Call) bool {
+		if c.Revision != 0 {
+			calls[c.Revision]++
+		}
+		return true
+	})
+	counted := make(map[uint64]uint32)
+	st.Tools.AllRevisions(func(r *tools.Revision) bool {
+		newest, ok := st.Tools.Registered(r.Manifest.Name)
+		require.Equal(s.T, ok && newest.No == r.No, r.Registered, "revision %d", r.No)
+		require.True(s.T, r.Registered || r.Calls > 0, "revision %d is nobody's", r.No)
+		if r.Calls > 0 {
+			counted[r.No] = r.Calls
+		}
+		return true
+	})
+	require.Equal(s.T, calls, counted, "calls by revision")
+	require.LessOrEqual(s.T, st.Tools.Revisions(), int(st.Config.MaxTools)+1)
 }
 
 // checkInterned: every body has exactly the users that rows say, and none has

@@ -37,7 +37,7 @@ func (h *History) stops() bool {
 // and whatever nodes propose but a dispatch (NO-2).
 func ends(e *event.Event) bool {
 	switch e.Kind {
-	case event.KernelSuspend, event.KernelResume, event.AgentKill, event.TokenRevoke, event.GrantRevoke, event.LogArchive, event.RunPause, event.RunKill,
+	case event.KernelSuspend, event.KernelResume, event.AgentKill, event.TokenRevoke, event.GrantRevoke, event.LogArchive, event.RunPause, event.RunKill, event.ToolDeregister,
 		event.KernelBooted, event.LeaderStarted, event.Pulse, event.Checkpoint, event.ClusterRestored, event.ToolResult:
 		return true
 	case event.AgentTrigger:

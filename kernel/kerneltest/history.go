@@ -42,6 +42,7 @@ func narrow(c *config.Config) {
 	c.MaxDepth, c.MaxChildren, c.MaxEscalations = 3, 2, 4
 	c.MaxRetries, c.BackoffMillis, c.MaxBackoffMillis = 3, 200, 700
 	c.MaxRuns, c.MaxTasks, c.MaxRunBytes = 60, 3, 2400
+	c.MaxTools, c.MaxManifestBytes = 3, 300
 	c.EscalationMillis, c.DelegationMillis, c.ReceiveMillis, c.MaxWaitMillis = 1500, 4000, 1800, 30_000
 }
 
@@ -91,9 +92,9 @@ func (h *History) Step() {
 }
 
 func (h *History) step() {
-	events := 35
+	events := 37
 	if h.plain {
-		events = 33
+		events = 35
 	}
 	switch h.choose.Pick("event", events) {
 	case 0:
@@ -135,6 +136,8 @@ func (h *History) step() {
 	case 31, 32:
 		h.commandRun()
 	case 33, 34:
+		h.registers()
+	case 35, 36:
 		h.limits()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/timers"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
@@ -21,8 +22,8 @@ import (
 //
 // It shares with the kernel the evaluators, the encoding of values, the tools'
 // manifests and the table of failure classes. Two things it is told: the
-// versions that memory gave and the numbers of escalations, which are places in
-// the log. What sessions and idempotency keys answer it does not know.
+// versions that memory gave, the numbers of escalations and the revisions of
+// tools, which are places in the log. What sessions and idempotency keys answer it does not know.
 type Naive struct {
 	config *config.Config
 	lookup func(string) (evaluator.Evaluator, bool)
@@ -31,7 +32,8 @@ type Naive struct {
 	agents      []*agent
 	runs        []*run
 	shared      map[string]map[string]stored
-	timers      []*alarm // in order of making
+	tools       map[string]tools.Revision // that are registered
+	timers      []*alarm                  // in order of making
 	made        int
 	escalations []*escalation // open, the oldest first
 	queue       []*agent
@@ -40,6 +42,7 @@ type Naive struct {
 	programs    map[string]evaluator.Program
 
 	versions []uint64 // that the kernel's log gives to writes, in order
+	revision uint64   // … and to the registration of a tool
 	numbers  []uint64 // … and to escalations
 }
 
@@ -123,6 +126,7 @@ type call struct {
 	args       value.Raw
 	timeout    int64
 	resource   string
+	revision   uint64 // of a registered tool
 	outbox     bool
 	dispatched bool
 	receives   bool
@@ -173,12 +177,13 @@ type alarm struct {
 
 // NewNaive is the model before its first event.
 func NewNaive(lookup func(string) (evaluator.Evaluator, bool)) *Naive {
-	return &Naive{lookup: lookup, shared: make(map[string]map[string]stored), programs: make(map[string]evaluator.Program)}
+	return &Naive{lookup: lookup, shared: make(map[string]map[string]stored), tools: make(map[string]tools.Revision), programs: make(map[string]evaluator.Program)}
 }
 
 // Told is what the model cannot know by itself, from the event's block.
 type Told struct {
 	Versions, Escalations []uint64
+	Revision              uint64
 	Before                logging.Point // index and chain value of the block before
 }
 
@@ -194,7 +199,7 @@ type Answer struct {
 // ticks; what each causes comes before the next.
 func (n *Naive) Apply(e *event.Event, told Told) Answer {
 	n.clock = max(n.clock, e.Wall)
-	n.versions, n.numbers = told.Versions, told.Escalations
+	n.versions, n.numbers, n.revision = told.Versions, told.Escalations, told.Revision
 	if n.config != nil && !n.stopped {
 		n.fire()
 	}

@@ -55,12 +55,8 @@ func (n *Naive) decide(e *event.Event, told Told) Answer {
 		return n.settles(body[event.Decide](e))
 	case event.RunPlan, event.RunStart, event.RunPause, event.RunResume, event.RunKill:
 		return n.commandRun(e)
-	case event.SharedPut:
-		b := body[event.PutShared](e)
-		return n.shares(&wanted{op: "write", shared: true, namespace: b.Namespace, key: b.Key, value: b.Value, version: b.Version})
-	case event.SharedDelete:
-		b := body[event.DeleteShared](e)
-		return n.shares(&wanted{op: "delete", shared: true, namespace: b.Namespace, key: b.Key, version: b.Version})
+	case event.ToolRegister, event.ToolDeregister, event.SharedPut, event.SharedDelete:
+		return n.aboutNobody(e)
 	case event.AgentTrigger:
 		b := body[event.Trigger](e)
 		return n.on(b.Agent, b.Reason, b.Input, func(a *agent, r *rules) func() { return n.trigger(a, b, r) })
@@ -98,6 +94,21 @@ func (n *Naive) decide(e *event.Event, told Told) Answer {
 		return n.on(b.Agent, b.Reason, nil, func(a *agent, r *rules) func() { return n.revokeGrant(a, b.Grant, r) })
 	}
 	return Answer{}
+}
+
+// aboutNobody are commands that are about no agent.
+func (n *Naive) aboutNobody(e *event.Event) Answer {
+	switch e.Kind {
+	case event.ToolRegister:
+		return n.register(&body[event.RegisterTool](e).Manifest)
+	case event.ToolDeregister:
+		return n.deregister(body[event.DeregisterTool](e))
+	case event.SharedPut:
+		b := body[event.PutShared](e)
+		return n.shares(&wanted{op: "write", shared: true, namespace: b.Namespace, key: b.Key, value: b.Value, version: b.Version})
+	}
+	b := body[event.DeleteShared](e)
+	return n.shares(&wanted{op: "delete", shared: true, namespace: b.Namespace, key: b.Key, version: b.Version})
 }
 
 // restored makes all of it another cluster's, if what was restored is what is here.

@@ -39,6 +39,8 @@ func (n *Naive) Agrees(s *Sim, outcome event.Outcome) {
 			}
 		case *permissions.Escalated:
 			told.Escalations = append(told.Escalations, r.Seq)
+		case *tools.RegisteredBody:
+			told.Revision = r.Seq
 		}
 	}
 	answer := n.Apply(&e, told)
@@ -53,6 +55,7 @@ func (n *Naive) Agrees(s *Sim, outcome event.Outcome) {
 		require.Equal(s.T, answer.State, lifecycle.State(outcome.State), where)
 	}
 	require.Empty(s.T, n.versions, "%s: writes that the model did not expect", where)
+	require.Zero(s.T, n.revision, "%s: a registration that the model did not expect", where)
 	require.Empty(s.T, n.numbers, "%s: escalations that the model did not expect", where)
 	st := s.State()
 	_, cascading := st.Delegation.FirstCascade()
@@ -104,7 +107,7 @@ func (n *Naive) lines() (lines []string) {
 			add("agent %d tick %d steps %d calls %d", a.no, a.tick.seq, a.tick.steps, a.tick.calls)
 			for _, c := range a.tick.waits {
 				if c.outbox {
-					add("outbox %d/%d/%d %s %s dispatched %v", a.no, a.tick.seq, c.no, c.tool, c.resource, c.dispatched)
+					add("outbox %d/%d/%d %s@%d %s dispatched %v", a.no, a.tick.seq, c.no, c.tool, c.revision, c.resource, c.dispatched)
 				}
 			}
 		}
@@ -126,6 +129,9 @@ func (n *Naive) lines() (lines []string) {
 	}
 	for _, t := range n.timers {
 		add("timer %d of %d for %d", t.purpose, t.agent.no, t.deadline)
+	}
+	for no := range n.revisions() {
+		add("revision %d", no)
 	}
 	n.runLines(add)
 	add("archived %d, suspended %v", archived, n.stopped)
@@ -174,7 +180,7 @@ func linesOf(st *state.State) (lines []string) {
 		return true
 	})
 	st.Tools.All(func(c *tools.Call) bool {
-		add("outbox %d/%d/%d %s %s dispatched %v", c.Key.Agent, c.Key.Tick, c.Key.Call, c.Tool, c.Resource, c.Dispatched != 0)
+		add("outbox %d/%d/%d %s@%d %s dispatched %v", c.Key.Agent, c.Key.Tick, c.Key.Call, c.Tool, c.Revision, c.Resource, c.Dispatched != 0)
 		return true
 	})
 	st.Delegation.All(func(o *delegation.Open) bool {
@@ -189,6 +195,7 @@ func linesOf(st *state.State) (lines []string) {
 		add("timer %d of %d for %d", t.Purpose, t.Agent, t.Deadline)
 		return true
 	})
+	st.Tools.AllRevisions(func(r *tools.Revision) bool { add("revision %d", r.No); return true })
 	runLinesOf(st, add)
 	add("archived %d, suspended %v", archived, st.Estop.Suspended())
 	slices.Sort(lines)

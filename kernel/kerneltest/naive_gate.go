@@ -9,7 +9,6 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/timers"
-	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
@@ -47,11 +46,12 @@ func (n *Naive) gate(a *agent) {
 // judge says what is to be done about a call.
 func (n *Naive) judge(a *agent, c *call, of int) (then func()) {
 	refuse := func(code failure.Code) func() { return func() { n.fails(a, c, code) } }
-	manifest, known := tools.Find(c.tool)
+	tool, known := n.toolOf(c.tool)
+	c.revision = tool.Revision
 	switch {
 	case !known:
 		return refuse(failure.ToolUnknown)
-	case manifest.Kernel && of > 1:
+	case tool.Kernel && of > 1:
 		return refuse(failure.ToolArgsInvalid)
 	}
 	asked, broken := n.resources(a, c)
@@ -116,8 +116,8 @@ func (n *Naive) resources(a *agent, c *call) (asked []string, broken bool) {
 		m, broken := parseMemory(c)
 		return []string{m.resource()}, broken
 	}
-	manifest, _ := tools.Find(c.tool)
-	resource, f := manifest.Resource(c.args)
+	tool, _ := n.toolOf(c.tool)
+	resource, f := tool.Resource(c.args)
 	c.resource = resource
 	return []string{resource}, f != nil
 }
@@ -179,8 +179,16 @@ func (n *Naive) decided(e *escalation, approve bool) {
 	n.settle(e)
 	a, c := e.agent, e.call
 	code, void := n.void(a)
+	if approve && !void && c.revision != 0 && n.tools[c.tool].No != c.revision { // TO-9
+		n.fails(a, c, failure.ToolUnknown)
+		return
+	}
+	if !approve {
+		n.fails(a, c, failure.PermissionDenied)
+		return
+	}
 	asked, broken := n.resources(a, c)
-	denied := !approve
+	denied := false
 	for _, resource := range asked {
 		denied = denied || n.may(a, e.action, resource) == permissions.Deny
 	}

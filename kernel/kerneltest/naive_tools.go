@@ -58,6 +58,9 @@ func (n *Naive) external(a *agent, c *call) {
 		return
 	}
 	timeout := c.timeout
+	if tool, _ := n.toolOf(c.tool); timeout <= 0 {
+		timeout = tool.TimeoutMillis()
+	}
 	if timeout <= 0 {
 		timeout = n.config.DefaultCallTimeoutMillis
 	}

@@ -48,6 +48,10 @@ var programs = [...]string{
 		{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":30}}},
 		{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":30}}},
 		{"tool":"http.request","handle":true,"args":{"url":"http://h/x","cost":{"tokens":45}}}]}}`,
+	`{"kind":"CALL","payload":{"tool":"crm.get","args":{"id":7},"handle":true}}`,
+	`{"kind":"CALL","payload":{"tool":"crm.get","args":{"id":"a/b"}}}`,
+	`{"kind":"PARALLEL","payload":{"calls":[{"tool":"crm.get","args":{"id":"x"},"handle":true},{"tool":"search","handle":true}]}}`,
+	`{"kind":"MAP","payload":{"over":[1,2,3],"as":"i","do":{"kind":"CALL","payload":{"tool":"search","args":"${i}","handle":true}}}}`,
 	`{"kind":"CALL","payload":{"tool":"agent.get","args":{"agent":"018f4e5c-0000-7000-8000-000000000001"},"handle":true}}`,
 }
 

@@ -120,6 +120,10 @@ func describeCall(r Record) string {
 		return fmt.Sprintf("call %d by %s in term %d", b.Call, b.Node, b.Term)
 	case *tools.ActionBody:
 		return fmt.Sprintf("call %d: %s%s", b.Call, b.Tool, because(string(b.Code)))
+	case *tools.RegisteredBody:
+		return fmt.Sprintf("%s %s by %s", b.Manifest.Name, b.Manifest.Version, b.Manifest.Adapter)
+	case *tools.DeregisteredBody:
+		return fmt.Sprintf("%s, revision %d", b.Name, b.Revision)
 	case *tools.StaleBody:
 		if b.Call == 0 {
 			return "a decision"

@@ -42,6 +42,7 @@ func (a *Auditor) requested(g *agent, b *tools.RequestedBody) {
 	case force.lost:
 		a.found(Authority, "call %d enters the outbox on %s", c.no, a.why(g, force))
 	}
+	a.sameTool(c, b)
 	c.requested, c.verdict = true, allowed
 }
 

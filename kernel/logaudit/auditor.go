@@ -17,21 +17,22 @@ import (
 
 // Auditor reads one log from its beginning. It is used by one goroutine.
 type Auditor struct {
-	verifier *logging.Verifier
-	broken   error
-	holders  *authority.Tables
-	agents   map[uint32]*agent      // that are not TERMINATED
-	waiting  map[uint64]*escalation // requests that wait for a decision, by id
-	config   *config.Config         // nil before the cluster has one
-	clock    int64                  // greatest wall time of any event so far
-	contains [2]uint32              // the pair of lists that was found contained last
-	tree     logging.Tree           // over the blocks so far
-	claims   []claim                // of forks, not compared yet
-	stopped  bool                   // the kernel is suspended
-	purse    purse
-	runs     map[uint32]*run    // that are not over, by their root agents
-	ledgers  map[uint32]*ledger // of runs that somebody works for who lives
-	report   Report
+	verifier  *logging.Verifier
+	broken    error
+	holders   *authority.Tables
+	agents    map[uint32]*agent      // that are not TERMINATED
+	waiting   map[uint64]*escalation // requests that wait for a decision, by id
+	config    *config.Config         // nil before the cluster has one
+	clock     int64                  // greatest wall time of any event so far
+	contains  [2]uint32              // the pair of lists that was found contained last
+	tree      logging.Tree           // over the blocks so far
+	claims    []claim                // of forks, not compared yet
+	stopped   bool                   // the kernel is suspended
+	purse     purse
+	catalogue catalogue
+	runs      map[uint32]*run    // that are not over, by their root agents
+	ledgers   map[uint32]*ledger // of runs that somebody works for who lives
+	report    Report
 
 	// The block that is being read.
 	before  logging.Point
@@ -58,14 +59,15 @@ type escalation struct {
 // New begins before the first block of a kernel's log.
 func New(kernelID string) *Auditor {
 	return &Auditor{
-		verifier: logging.NewVerifier(logging.Genesis(kernelID).Point),
-		holders:  authority.New(),
-		agents:   make(map[uint32]*agent),
-		waiting:  make(map[uint64]*escalation),
-		purse:    newPurse(),
-		runs:     make(map[uint32]*run),
-		ledgers:  make(map[uint32]*ledger),
-		crews:    crews{present: make(map[uint32]bool), left: make(map[uint32]*agent)},
+		verifier:  logging.NewVerifier(logging.Genesis(kernelID).Point),
+		holders:   authority.New(),
+		agents:    make(map[uint32]*agent),
+		waiting:   make(map[uint64]*escalation),
+		purse:     newPurse(),
+		catalogue: make(catalogue),
+		runs:      make(map[uint32]*run),
+		ledgers:   make(map[uint32]*ledger),
+		crews:     crews{present: make(map[uint32]bool), left: make(map[uint32]*agent)},
 	}
 }
 
@@ -193,7 +195,9 @@ func (a *Auditor) judgeLog() {
 		}
 		a.config = &body.Config
 	default:
-		a.sharedAccess()
+		if a.registry() {
+			a.sharedAccess()
+		}
 	}
 }
 
@@ -244,10 +248,10 @@ func (a *Auditor) judgeAgents() {
 }
 
 // Kept is how much the auditor holds on to: agents that live or that somebody
-// rests on, runs, calls without an answer, requests without a decision, accounts, and what
-// is reserved in them.
+// rests on, runs, calls without an answer, requests without a decision, accounts, what
+// is reserved in them, and registered tools.
 func (a *Auditor) Kept() int {
-	return a.holders.Kept() + len(a.waiting) + len(a.runs) + len(a.ledgers) + int(a.open()) + len(a.purse.accounts) + len(a.purse.open)
+	return a.holders.Kept() + len(a.waiting) + len(a.runs) + len(a.ledgers) + int(a.open()) + len(a.purse.accounts) + len(a.purse.open) + len(a.catalogue)
 }
 
 // open counts the calls without an answer.

@@ -16,7 +16,8 @@ import (
 type call struct {
 	no       uint32 // callIndex
 	tool     string
-	external bool // it leaves the kernel
+	external bool   // it leaves the kernel
+	revision uint64 // of a registered tool
 	args     value.Raw
 
 	// What it has to be judged as, derived from what was asked for: one
@@ -53,28 +54,28 @@ const (
 const toolCall = "tool.call"
 
 // asked makes a call of a request. What a request must be judged as follows
-// from its tool and its arguments alone (PE-1); nothing, where there is no such
+// from its tool, as it is registered then, and its arguments alone (PE-1); nothing, where there is no such
 // tool or its arguments say nothing.
-func asked(no uint32, r *execution.Request) call {
+func (a *Auditor) asked(no uint32, r *execution.Request) call {
 	c := call{no: no, tool: r.Tool, args: r.Args}
-	manifest, known := tools.Find(r.Tool)
+	tool, known := a.catalogue.find(r.Tool)
 	if !known {
 		return c
 	}
-	c.tool, c.external = manifest.Name, !manifest.Kernel
+	c.tool, c.external, c.revision = tool.Name, !tool.Kernel, tool.Revision
 	switch {
 	case r.Tool == execution.Delegate:
 		c.action, c.resources = execution.Delegate, children(r.Args)
-	case manifest.Family == tools.Agent:
+	case tool.Family == tools.Agent:
 		if id, ok := member(r.Args, "agent").Text(); ok {
 			c.action, c.resources = r.Tool, []string{"agent/" + id}
 		}
-	case manifest.Family == tools.Memory:
+	case tool.Family == tools.Memory:
 		if request, f := memory.ParseRequest(r.Tool, r.Args); f == nil {
 			c.action, c.resources = request.Action(), []string{request.Resource()}
 		}
 	default:
-		if resource, f := manifest.Resource(r.Args); f == nil {
+		if resource, f := tool.Resource(r.Args); f == nil {
 			c.action, c.resources = toolCall, []string{resource}
 		}
 	}

@@ -93,6 +93,8 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.KernelResumed:         body(estop.DecodeOrder),
 	bus.TimerCleared:          body(timers.DecodeCleared),
 	bus.StaleResult:           body(tools.DecodeStale),
+	bus.ToolRegistered:        body(tools.DecodeRegistered),
+	bus.ToolDeregistered:      body(tools.DecodeDeregistered),
 	bus.BudgetOpened:          body(budgets.DecodeOpened),
 	bus.BudgetChanged:         body(budgets.DecodeChanged),
 	bus.BudgetReserved:        body(budgets.DecodeReserved),

@@ -51,7 +51,7 @@ var Rules = [...]Rule{
 	{Over, "INV-09", "a TERMINATED agent does nothing more"},
 	{Tick, "EX-1", "ticks start and end once each, in order, while their agent may run"},
 	{Step, "EX-7", "steps are recorded within their tick, numbered through, and bounded"},
-	{Unasked, "PE-6", "what is judged, or answered, was asked for by a tick"},
+	{Unasked, "PE-6", "what is judged, or answered, was asked for by a tick, and a tool is registered as a client asked"},
 	{Verdict, "PE-2", "an ALLOW or a DENY is what the grants in force at that moment say, ancestors' included"},
 	{Escalation, "PE-3", "a request that grants escalate waits for a decision, bound to the exact call"},
 	{Unjudged, "TO-3", "nothing is done without an ALLOW for it before it"},

@@ -111,7 +111,7 @@ func (a *Auditor) pending(g *agent, b *execution.PendingBody) {
 		a.found(Tick, "call %d follows call %d", b.First, t.calls)
 	}
 	for i := range b.Requests {
-		g.calls = append(g.calls, asked(b.First+uint32(i), &b.Requests[i]))
+		g.calls = append(g.calls, a.asked(b.First+uint32(i), &b.Requests[i]))
 	}
 	t.calls = b.First + uint32(len(b.Requests)) - 1
 	if a.config != nil && t.calls > a.config.MaxCallsPerTick {
@@ -141,7 +141,7 @@ func (a *Auditor) forked(g *agent, b *execution.ForkedBody) {
 	}
 	for i := range b.Tick.Requests {
 		if b.Tick.Answers[i] == nil {
-			g.calls = append(g.calls, asked(t.first+uint32(i), &b.Tick.Requests[i]))
+			g.calls = append(g.calls, a.asked(t.first+uint32(i), &b.Tick.Requests[i]))
 		}
 	}
 	a.touch(g)

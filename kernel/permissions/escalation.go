@@ -31,6 +31,7 @@ type Escalation struct {
 	Grants   uint32            // the list that escalated, interned
 	Grant    int32             // the grant in it
 	Level    uint32            // the ancestor whose list that is; 0 for the agent's own
+	Revision uint64            // of a registered tool: what is decided about; 0 for any other
 }
 
 // CallDigest binds a decision to the exact call: SHA-256 over who asks, when,

@@ -25,6 +25,7 @@ type Escalated struct {
 	Grants   uint32
 	Grant    int32
 	Level    uint32
+	Revision uint64
 }
 
 // AppendTo writes the body's log form.
@@ -41,7 +42,7 @@ func (b *Escalated) AppendTo(dst []byte) []byte {
 	dst = bus.AppendUint(dst, b.Timer)
 	dst = bus.AppendUint(dst, uint64(b.Grants))
 	dst = bus.AppendInt(dst, int64(b.Grant))
-	return bus.AppendUint(dst, uint64(b.Level))
+	return bus.AppendUint(bus.AppendUint(dst, uint64(b.Level)), b.Revision)
 }
 
 // DecodeEscalated reads the body of Escalated.
@@ -53,7 +54,7 @@ func DecodeEscalated(raw []byte) (*Escalated, bool) {
 	d.Fixed(b.Digest[:])
 	b.Handler, b.Deadline, b.Timer, b.Grants = d.Uint32(), d.Int(), d.Uint(), d.Uint32()
 	grant, fits := position(d)
-	b.Grant, b.Level = grant, d.Uint32()
+	b.Grant, b.Level, b.Revision = grant, d.Uint32(), d.Uint()
 	return b, d.Done() && fits
 }
 
@@ -62,7 +63,7 @@ func (t *Tables) ApplyEscalated(agent uint32, tick uint64, at bus.At, b *Escalat
 	t.Load(&Escalation{
 		ID: at.Seq, Agent: agent, Tick: tick, Call: b.Call, Tool: b.Tool, Args: append(value.Raw(nil), b.Args...), Timeout: b.Timeout,
 		Action: b.Action, Resource: b.Resource, Digest: b.Digest, Handler: b.Handler, Deadline: b.Deadline,
-		Timer: b.Timer, Grants: b.Grants, Grant: b.Grant, Level: b.Level,
+		Timer: b.Timer, Grants: b.Grants, Grant: b.Grant, Level: b.Level, Revision: b.Revision,
 	})
 }
 

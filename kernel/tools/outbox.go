@@ -32,11 +32,14 @@ type Call struct {
 	Dispatched uint64 // busSeq of the dispatch; 0 before, and always for idempotent tools
 	Node       string // who dispatched it
 	Term       uint64 // … in which term
+	Revision   uint64 // of a registered tool, which the call keeps until it ends; 0 for one that is built in
 }
 
 // Tables is the module's state.
 type Tables struct {
-	outbox table.Sorted[Key, *Call]
+	outbox    table.Sorted[Key, *Call]
+	revisions table.Sorted[revisionNo, Revision]
+	names     table.Sorted[toolName, revisionNo] // of registered tools
 }
 
 // Compare orders calls by agent, tick and call.
@@ -51,7 +54,9 @@ func (k Key) Compare(other Key) int {
 }
 
 // Publish returns an immutable copy.
-func (t *Tables) Publish() Tables { return Tables{outbox: t.outbox.Publish()} }
+func (t *Tables) Publish() Tables {
+	return Tables{outbox: t.outbox.Publish(), revisions: t.revisions.Publish(), names: t.names.Publish()}
+}
 
 // Get finds a call.
 func (t *Tables) Get(k Key) (*Call, bool) { return t.outbox.Get(k) }
@@ -83,6 +88,7 @@ type RequestedBody struct {
 	Idempotent bool
 	Deadline   int64
 	Timer      uint64
+	Revision   uint64 // of a registered tool; 0 for one that is built in
 }
 
 // AppendTo writes the body's log form.
@@ -93,7 +99,7 @@ func (b *RequestedBody) AppendTo(dst []byte) []byte {
 	dst = bus.AppendText(dst, b.Resource)
 	dst = bus.AppendBool(dst, b.Idempotent)
 	dst = bus.AppendInt(dst, b.Deadline)
-	return bus.AppendUint(dst, b.Timer)
+	return bus.AppendUint(bus.AppendUint(dst, b.Timer), b.Revision)
 }
 
 // DecodeRequested reads the body of CallRequested.
@@ -101,7 +107,7 @@ func DecodeRequested(raw []byte) (*RequestedBody, bool) {
 	d := bus.NewDecoder(raw)
 	b := &RequestedBody{
 		Call: d.Uint32(), Tool: d.Text(), Args: d.Bytes(), Resource: d.Text(), Idempotent: d.Bool(),
-		Deadline: d.Int(), Timer: d.Uint(),
+		Deadline: d.Int(), Timer: d.Uint(), Revision: d.Uint(),
 	}
 	return b, d.Done()
 }
@@ -110,8 +116,11 @@ func DecodeRequested(raw []byte) (*RequestedBody, bool) {
 func (t *Tables) ApplyRequested(agent uint32, tick uint64, at bus.At, b *RequestedBody) {
 	t.Load(&Call{
 		Key: Key{Agent: agent, Tick: tick, Call: b.Call}, Tool: b.Tool, Args: append(value.Raw(nil), b.Args...),
-		Resource: b.Resource, Idempotent: b.Idempotent, Deadline: b.Deadline, Timer: b.Timer, Requested: at.Seq,
+		Resource: b.Resource, Idempotent: b.Idempotent, Deadline: b.Deadline, Timer: b.Timer, Requested: at.Seq, Revision: b.Revision,
 	})
+	if b.Revision != 0 {
+		t.use(b.Revision, true)
+	}
 }
 
 // DispatchedBody is the body of CallDispatched.
@@ -200,7 +209,13 @@ func DecodeAction(raw []byte) (*ActionBody, bool) {
 
 // ApplyAction resolves the call, if the outbox had it.
 func (t *Tables) ApplyAction(agent uint32, tick uint64, b *ActionBody) {
-	t.outbox.Delete(Key{Agent: agent, Tick: tick, Call: b.Call})
+	key := Key{Agent: agent, Tick: tick, Call: b.Call}
+	if call, ok := t.Get(key); ok {
+		t.outbox.Delete(key)
+		if call.Revision != 0 {
+			t.use(call.Revision, false)
+		}
+	}
 }
 
 // StaleBody is the body of StaleResult: a result that came too late or twice

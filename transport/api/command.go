@@ -39,7 +39,7 @@ type Done struct {
 	BusSeq   uint64 `json:"bus_seq" doc:"busSeq of its first record"`
 	Node     string `json:"node" doc:"the node that answered"`
 	Repeated bool   `json:"repeated" doc:"the command had been applied before; this is the first answer again"`
-	Version  uint64 `json:"version,omitempty" doc:"after writing shared memory: the version that the key got"`
+	Version  uint64 `json:"version,omitempty" doc:"after writing shared memory: the version that the key got; after registering a tool: its revision, lower than bus_seq when nothing changed"`
 }
 
 // TriggerBody is the body of POST …/agents/{id}/triggers/{trigger}.

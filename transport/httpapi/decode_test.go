@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
@@ -87,6 +88,10 @@ func TestDecodersKnowEveryField(t *testing.T) {
 	filled(t, reflect.ValueOf(&kill).Elem())
 	check("kill", &kill, &gotKill, decodeKill(canonical(kill), "", &gotKill))
 
+	var manifest, gotManifest tools.Manifest
+	filled(t, reflect.ValueOf(&manifest).Elem())
+	check("manifest", &manifest, &gotManifest, decodeManifest(canonical(manifest), "", &gotManifest))
+
 	var submit, gotSubmit event.Submit
 	filled(t, reflect.ValueOf(&submit).Elem())
 	check("submit", &submit, &gotSubmit, decodeSubmit(canonical(submit), "", &gotSubmit))
@@ -150,6 +155,7 @@ func TestOperatorDecodersKnowEveryField(t *testing.T) {
 	decodes[event.SetBudget, api.BudgetBody](t, decodeSetBudget, event.SetBudget{Agent: "a"})
 	decodes[event.Decide, api.DecideBody](t, decodeDecide, event.Decide{Escalation: 1})
 	decodes[event.PutShared, api.PutBody](t, decodePutShared, event.PutShared{Namespace: "n"})
+	decodes[event.DeregisterTool, api.DeregisterBody](t, decodeDeregister, event.DeregisterTool{Name: "n"})
 	decodes[event.DeleteShared, api.DeleteBody](t, decodeDeleteShared, event.DeleteShared{Namespace: "n"})
 }
 

@@ -37,6 +37,7 @@ func (s *Server) document(mux *http.ServeMux, table []*route) {
 			{Name: "commands", Description: "What changes something. Exactly once with a session or an idempotency key."},
 			{Name: "reads", Description: "At three levels of consistency, on every node."},
 			{Name: "log", Description: "The execution log: pages, a stream, an export."},
+			{Name: "tools", Description: "Tools that are registered while the cluster runs."},
 			{Name: "cluster", Description: "The nodes."},
 			{Name: "node", Description: "The asked node itself: its lifecycle."},
 		},
@@ -107,6 +108,7 @@ var pathParams = map[string]string{
 	"token":      "UUID of the token, or of the agent that holds it",
 	"grant":      "position in the agent's grants, from 0",
 	"escalation": "number of the escalation",
+	"name":       "of the tool",
 	"namespace":  "of shared memory: one segment of 1 to 64 bytes",
 }
 

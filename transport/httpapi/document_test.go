@@ -116,7 +116,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 			r := d.send(strings.ToUpper(method), filled, "")
 			assert.NotEqual(t, http.StatusMethodNotAllowed, r.status, path)
 			if r.status == http.StatusNotFound {
-				assert.Regexp(t, `"field":"(agent|run|token|escalation)"`, string(r.body), "%s %s: %s", method, path, r.body)
+				assert.Regexp(t, `"field":"(agent|run|token|escalation|name)"`, string(r.body), "%s %s: %s", method, path, r.body)
 			}
 		}
 	}
@@ -150,6 +150,8 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET " + k + "/shared/{namespace}/value",
 		"GET " + k + "/tokens",
 		"GET " + k + "/tokens/{token}",
+		"GET " + k + "/tools",
+		"GET " + k + "/tools/{name}",
 		"GET " + k + "/watch",
 		"GET /v1/node",
 		"GET /v1/node/journal",
@@ -178,6 +180,8 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"POST " + k + "/shared/{namespace}/put",
 		"POST " + k + "/suspend",
 		"POST " + k + "/tokens/{token}/revoke",
+		"POST " + k + "/tools",
+		"POST " + k + "/tools/{name}/deregister",
 		"POST /v1/node/estop",
 		"POST /v1/node/pause",
 		"POST /v1/node/restart",
@@ -187,7 +191,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 
 func fillPath(path string) string {
 	return strings.NewReplacer(
-		"{kernel}", "default", "{id}", agentA, "{trigger}", "spawn", "{grant}", "0", "{token}", agentA, "{escalation}", "7", "{namespace}", "team",
+		"{kernel}", "default", "{id}", agentA, "{trigger}", "spawn", "{grant}", "0", "{token}", agentA, "{escalation}", "7", "{namespace}", "team", "{name}", "crm.get",
 	).Replace(path)
 }
 
@@ -312,6 +316,7 @@ func TestParametersMatchTheDocument(t *testing.T) {
 	decode[api.Done](t, d.post("/runs", `{"start":true,"tasks":[{"name":"a"}],"agent":{"id":"`+agentA+`","program":`+running+`,"grants":[
 		{"effect":"ALLOW","action":"memory.*","resource":"**"},{"effect":"ESCALATE","action":"tool.call","resource":"echo"}]}}`), http.StatusCreated)
 	decode[api.Done](t, d.post("/shared/team/put", `{"key":"notes","value":1}`), http.StatusOK)
+	decode[api.Done](t, d.post("/tools", `{"name":"crm.get","adapter":"http"}`), http.StatusOK)
 	waiting := decode[api.EscalationPage](t, d.get("/escalations"), http.StatusOK).Escalations[0].Escalation
 	checkpoint(t, d)
 	good := map[string]string{

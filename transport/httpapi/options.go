@@ -6,7 +6,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
+	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 )
 
 // Options of a server. The zero value of each is its default.
@@ -16,6 +18,10 @@ type Options struct {
 	// Panicked is told what a request panicked with, in the deferred function that
 	// recovered it; nil: nobody is.
 	Panicked func(cause any)
+
+	// CheckTool is asked about a manifest before it is proposed, beyond the kernel's
+	// own rules, by a field within it; nothing is asked when it is nil.
+	CheckTool func(m *tools.Manifest) *failure.Refusal
 
 	CommandTimeout time.Duration // how long an outcome is waited for; 10 s
 	ReadTimeout    time.Duration // how long a read waits for its index; 5 s

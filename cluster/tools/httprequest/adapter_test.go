@@ -107,7 +107,7 @@ func TestAnswers(t *testing.T) {
 		"object":        {"application/json", `{"a":[1,2.5,null]}`, map[string]any{"a": []any{int64(1), 2.5, nil}}},
 		"with charset":  {"application/json; charset=utf-8", `"x"`, "x"},
 		"problem":       {"application/problem+json", `{"title":"no"}`, map[string]any{"title": "no"}},
-		"many decimals": {"application/json", "[" + strings.Repeat("0.1,", 100) + "0.1]", slices(101, 0.1)},
+		"many decimals": {"application/json", "[" + strings.Repeat("0.1,", 100) + "0.1]", repeated(101, 0.1)},
 		"empty JSON":    {"application/json", " \n", nil},
 		"text":          {"text/html", "<p>é</p>", "<p>é</p>"},
 		"empty text":    {"text/plain", "", ""},
@@ -128,7 +128,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func slices(n int, v any) []any {
+func repeated(n int, v any) []any {
 	all := make([]any, n)
 	for i := range all {
 		all[i] = v

@@ -99,5 +99,33 @@ var Run = &Shape{
 	},
 }
 
+// Tool is the file of a tool's registration: its manifest. What is the adapter's, and
+// the schemas, are judged by the node.
+var Tool = &Shape{
+	kind: object,
+	members: map[string]*Shape{
+		"name":        aText,
+		"version":     aText,
+		"description": aText,
+		"adapter":     aText,
+		"config":      instruction,
+		"input":       aValue,
+		"output":      aValue,
+		"timeout_ms":  aInteger,
+		"retry": {kind: object, members: map[string]*Shape{
+			"max_attempts": aInteger, "backoff_ms": aInteger, "max_backoff_ms": aInteger,
+		}, aliases: map[string]string{"attempts": "max_attempts", "backoff": "backoff_ms", "max_backoff": "max_backoff_ms"}},
+		"idempotent":  aFlag,
+		"concurrency": aInteger,
+		"cost":        {kind: object, members: map[string]*Shape{"tokens": aInteger, "usd_micros": aInteger}, aliases: map[string]string{"usd": "usd_micros"}},
+		"secrets":     {kind: list, item: aText},
+		"resource":    {kind: list, item: aText},
+	},
+	aliases: map[string]string{
+		"timeout": "timeout_ms", "kind": "adapter", "type": "adapter", "args": "input", "parameters": "input", "result": "output", "returns": "output",
+		"retries": "retry", "secret": "secrets", "resources": "resource", "costs": "cost", "tool": "name",
+	},
+}
+
 // instruction is judged by the kernel; here it only has to be a mapping.
 var instruction = &Shape{kind: object}

@@ -128,10 +128,14 @@ func ofTick(_ *logging.Record, body bus.Body) any {
 func ofCall(_ *logging.Record, body bus.Body) any {
 	switch b := body.(type) {
 	case *tools.RequestedBody:
-		return fields{
+		return set(fields{
 			"call": b.Call, "tool": b.Tool, "args": b.Args, "resource": b.Resource,
 			"idempotent": b.Idempotent, "deadline_ms": b.Deadline, "timer": b.Timer,
-		}
+		}, "revision", b.Revision)
+	case *tools.RegisteredBody:
+		return fields{"manifest": b.Manifest}
+	case *tools.DeregisteredBody:
+		return set(fields{"name": b.Name, "revision": b.Revision}, "reason", b.Reason)
 	case *tools.DispatchedBody:
 		return fields{"call": b.Call, "node": b.Node, "term": b.Term}
 	case *tools.ActionBody:

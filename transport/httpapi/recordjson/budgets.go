@@ -18,10 +18,10 @@ func (v *view) ofBudget(_ *logging.Record, body bus.Body) any {
 		f := fields{"call": b.Call, "account_id": v.agentID(b.Account), "deadline_ms": b.Deadline}
 		return amounts(set(f, "started", b.Started), b.Cost)
 	case *budgets.Waiting:
-		return amounts(fields{
+		return amounts(set(fields{
 			"call": b.Call, "account_id": v.agentID(b.Account), "tool": b.Tool, "args": b.Args, "resource": b.Resource,
 			"idempotent": b.Idempotent, "deadline_ms": b.Deadline, "timer": b.Timer,
-		}, b.Cost)
+		}, "revision", b.Revision), b.Cost)
 	case *budgets.Blocked:
 		return fields{"call": b.Call, "account_id": v.agentID(b.Account)}
 	case *budgets.Settled:

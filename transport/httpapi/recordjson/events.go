@@ -59,6 +59,10 @@ func (v *view) eventBody(e *event.Event) any {
 		}
 	case event.RunPlan, event.RunStart, event.RunPause, event.RunResume, event.RunKill:
 		return ofRunEvent(e)
+	case event.ToolRegister:
+		return decoded[event.RegisterTool](e)
+	case event.ToolDeregister:
+		return decoded[event.DeregisterTool](e)
 	case event.SharedPut:
 		return decoded[event.PutShared](e)
 	case event.SharedDelete:

@@ -145,10 +145,12 @@ func tickSamples() map[bus.Kind]bus.Body {
 		bus.CallRequested: &tools.RequestedBody{
 			Call: 1, Tool: "echo", Args: value.Null, Resource: "echo", Deadline: 5, Timer: 1,
 		},
-		bus.CallDispatched: &tools.DispatchedBody{Call: 1, Node: "n1", Term: 2},
-		bus.ActionExecuted: action,
-		bus.ActionFailed:   action,
-		bus.StaleResult:    &tools.StaleBody{Call: 1, OK: true},
+		bus.CallDispatched:   &tools.DispatchedBody{Call: 1, Node: "n1", Term: 2},
+		bus.ActionExecuted:   action,
+		bus.ActionFailed:     action,
+		bus.StaleResult:      &tools.StaleBody{Call: 1, OK: true},
+		bus.ToolRegistered:   &tools.RegisteredBody{Manifest: &tools.Manifest{Name: "crm.get", Adapter: "http", Config: value.EmptyMap}},
+		bus.ToolDeregistered: &tools.DeregisteredBody{Name: "crm.get", Revision: 7, Reason: "r"},
 	}
 }
 

@@ -60,7 +60,7 @@ func (v *view) ofEscalation(r *logging.Record, body bus.Body) any {
 			"escalation": r.Seq, "call": b.Call, "tool": b.Tool, "args": b.Args, "action": b.Action, "resource": b.Resource,
 			"digest": hex.EncodeToString(b.Digest[:]), "deadline_ms": b.Deadline, "timer": b.Timer, "grants": b.Grants, "grant": b.Grant,
 		}
-		return set(set(set(f, "timeout_ms", b.Timeout), "handler_id", v.agentID(b.Handler)), "level_id", v.agentID(b.Level))
+		return set(set(set(set(f, "revision", b.Revision), "timeout_ms", b.Timeout), "handler_id", v.agentID(b.Handler)), "level_id", v.agentID(b.Level))
 	case *permissions.EscalationOffered:
 		return set(fields{"escalation": b.ID}, "handler_id", v.agentID(b.Handler))
 	case *permissions.EscalationDecided:

@@ -1,0 +1,91 @@
+package tools
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
+	"github.com/omnikernel/omnikernel/kernel/value"
+)
+
+var errNoKind = errors.New("this node has no adapter of that kind")
+
+// Check is what the door asks about a manifest, beyond what the kernel does: its
+// adapter is one that there is, its schemas compile, what its calls are judged by is
+// an argument that they must have, and the adapter finds nothing wrong. The field is
+// a path within the manifest.
+func (r *Registry) Check(m *kerneltools.Manifest) *failure.Refusal {
+	kind, ok := r.kinds[m.Adapter]
+	if !ok {
+		return &failure.Refusal{
+			Code: failure.InvalidArgument, Field: "adapter", Rule: "is none that this node has", Hint: "it has: " + strings.Join(r.Kinds(), ", "),
+		}
+	}
+	for _, s := range [...]struct {
+		field string
+		raw   value.Raw
+	}{{"input", m.Input}, {"output", m.Output}} {
+		text := schemaText(s.raw)
+		if len(text) > maxSchemaBytes {
+			return refused(s.field, "must be at most "+strconv.Itoa(maxSchemaBytes)+" bytes of JSON")
+		}
+		if _, err := compileSchema(text); err != nil {
+			return &failure.Refusal{
+				Code: failure.InvalidArgument, Field: s.field, Rule: "is no JSON Schema (draft 2020-12) that compiles",
+				Hint: failure.Clip(oneLine(err.Error())),
+			}
+		}
+	}
+	for i, name := range m.Segments {
+		if rule := Argument(m, name, true, "string", "integer"); rule != "" {
+			return refused("resource["+strconv.Itoa(i)+"]", rule)
+		}
+	}
+	return kind.Check(m)
+}
+
+// Kinds names the kinds of adapters that this node has, in order.
+func (r *Registry) Kinds() []string { return slices.Sorted(maps.Keys(r.kinds)) }
+
+func refused(field, rule string) *failure.Refusal {
+	return &failure.Refusal{Code: failure.InvalidArgument, Field: field, Rule: rule}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Argument says why a manifest cannot rely on an argument: its input schema must
+// have it as a property, of one of the types, and where it is needed require it.
+// Empty when it can.
+func Argument(m *kerneltools.Manifest, name string, needed bool, types ...string) string {
+	properties, _ := m.Input.Get("properties")
+	property, ok := properties.Get(name)
+	if !ok {
+		return "names the argument " + strconv.Quote(name) + ", which input.properties must have"
+	}
+	has, _ := property.Get("type")
+	if text, ok := has.Text(); !ok || !slices.Contains(types, text) {
+		return "names the argument " + strconv.Quote(name) + ", which must have a type in input.properties: " + strings.Join(types, " or ")
+	}
+	if needed && !slices.Contains(required(m), name) {
+		return "names the argument " + strconv.Quote(name) + ", which input.required must list"
+	}
+	return ""
+}
+
+func required(m *kerneltools.Manifest) (names []string) {
+	list, _ := m.Input.Get("required")
+	rd := value.NewReader(list)
+	n, _ := rd.ReadListHeader()
+	for range n {
+		name, ok := rd.ReadString()
+		if !ok {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
+}

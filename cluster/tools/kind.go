@@ -1,0 +1,28 @@
+package tools
+
+import (
+	"context"
+
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// Kind makes the adapters of registered tools whose manifests name it (TO-9).
+// It is used on many goroutines at once.
+type Kind interface {
+	// Name is what manifests call it: "http".
+	Name() string
+	// Check says what is wrong with the part of a manifest that is the kind's, by a
+	// field such as config.url; nil when nothing is. The rest of the manifest has
+	// passed its own rules, and its schemas compile. It asks nobody and starts nothing.
+	Check(m *kerneltools.Manifest) *failure.Refusal
+	// Make makes the adapter of one revision. What it holds it gives back in Close,
+	// if it is an io.Closer, after its last call.
+	Make(m *kerneltools.Manifest) (Caller, error)
+}
+
+// Caller runs calls, on many goroutines at once; it returns soon after ctx ends,
+// and what it returns then is not looked at.
+type Caller interface {
+	Call(ctx context.Context, r Request) Result
+}

@@ -1,0 +1,75 @@
+package tools
+
+import (
+	"context"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/omnikernel/omnikernel/kernel/failure"
+	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
+)
+
+// retry is how often a call is tried, and how long is waited between.
+type retry struct {
+	attempts   uint32
+	first, max time.Duration
+	idempotent bool
+}
+
+const (
+	defaultBackoff    = 200 * time.Millisecond
+	defaultMaxBackoff = 5 * time.Second
+)
+
+func retryOf(m *kerneltools.Manifest) retry {
+	r := retry{
+		attempts: m.Retry.MaxAttempts, first: time.Duration(m.Retry.BackoffMillis) * time.Millisecond,
+		max: time.Duration(m.Retry.MaxBackoffMillis) * time.Millisecond, idempotent: m.Idempotent,
+	}
+	if r.first <= 0 {
+		r.first = defaultBackoff
+	}
+	if r.max <= 0 {
+		r.max = defaultMaxBackoff
+	}
+	r.max = max(r.max, r.first)
+	return r
+}
+
+// again tells whether a call that ended so is worth another attempt: one that was
+// certainly not made always is, any other only where it may be made twice.
+func (r *retry) again(result Result) bool {
+	switch {
+	case result.OK:
+		return false
+	case result.Code == failure.ToolUnreachable:
+		return true
+	}
+	return r.idempotent && result.Passing
+}
+
+// run makes attempts until one is not worth another, they are used up, or the
+// call's time is over. What each came to cost is added up.
+func (r *retry) run(ctx context.Context, attempt func() Result) Result {
+	wait := backoff.ExponentialBackOff{InitialInterval: r.first, MaxInterval: r.max, Multiplier: 2, RandomizationFactor: 0.2}
+	wait.Reset()
+	result := attempt()
+	for made := uint32(1); made < r.attempts && r.again(result); made++ {
+		pause := time.NewTimer(wait.NextBackOff())
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return result
+		case <-pause.C:
+		}
+		spent := result.Usage
+		result = attempt()
+		if spent.Metered {
+			result.Usage.Metered = true
+			result.Usage.Tokens += spent.Tokens
+			result.Usage.USDMicros += spent.USDMicros
+		}
+	}
+	return result
+}
