@@ -89,7 +89,7 @@ func RunNext(v View, made bus.Record, out *bus.Batch) {
 	e, moved := made.Body.(*runs.Event)
 	switch pausing := run.Pausing != 0; {
 	case run.State == runs.Planned && pausing, run.State == runs.Applying && pausing && left:
-		runMoves(t, run.State, runs.Pause, runCause{cause: run.Pausing, reason: "asked for before"}, out)
+		runMoves(t, run.State, runs.Pause, runCause{cause: run.Pausing, reason: run.Wish}, out)
 	case run.State == runs.Planned && run.AutoStart && moved && e.Trigger == runs.Ready:
 		runMoves(t, run.State, runs.Start, runCause{cause: runs.Kernel, reason: "as soon as it is planned"}, out)
 	case run.State != runs.Applying:

@@ -25,8 +25,9 @@ type Run struct {
 	Done    uint32 // tasks that succeeded: they are the first ones
 	Results uint64 // bytes that their results take
 
-	Pausing     Cause // who asked for a pause that takes effect later; 0 for nobody
-	Interrupted bool  // a forced pause withdrew what the running task waits for
+	Pausing     Cause  // who asked for a pause that takes effect later; 0 for nobody
+	Wish        string // … and why
+	Interrupted bool   // a forced pause withdrew what the running task waits for
 
 	Count     uint32 // transitions so far
 	Last      Step   // the last of them

@@ -89,7 +89,7 @@ func (t *Tables) ApplyTransition(agent uint32, at bus.At, e *Event) {
 		r.Count++
 		r.Last = Step{Seq: at.Seq, At: at.Now, From: e.From, Trigger: e.Trigger, Cause: e.Cause, Code: e.Code, Reason: e.Reason}
 		if e.To == Paused || e.To.Over() {
-			r.Pausing = 0
+			r.Pausing, r.Wish = 0, ""
 		}
 		r.Interrupted = e.Forced
 	})
@@ -131,9 +131,14 @@ func (t *Tables) ApplyTaskFailed(agent uint32, at bus.At, b *TaskFailedBody) {
 	})
 }
 
-// ApplyPause notes who wants the run to pause.
+// ApplyPause notes who wants the run to pause, and why, or that nobody does any more.
 func (t *Tables) ApplyPause(agent uint32, b *PauseBody) {
-	t.edit(agent, func(r *Run) { r.Pausing = b.Cause })
+	t.edit(agent, func(r *Run) {
+		r.Pausing, r.Wish = b.Cause, ""
+		if b.Cause != 0 {
+			r.Wish = b.Reason
+		}
+	})
 }
 
 // ApplyArchived shrinks a run to its tombstone: what it came to, and when.
