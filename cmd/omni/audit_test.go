@@ -91,7 +91,7 @@ func TestAnAuditSaysWhatIsWrong(t *testing.T) {
 	require.NoError(t, os.WriteFile(log, []byte("no log"), 0o600))
 	_, stderr, exit = omni(t, "log", "audit", log)
 	assert.Equal(t, api.ExitUsage, exit)
-	assert.Contains(t, stderr, "this is no agent's export, no log export and no backup")
+	assert.Contains(t, stderr, "this is no agent's export, no run's ledger, no log export and no backup")
 }
 
 // forgeAllow takes the first ALLOW out of a simulation's log, and gives the

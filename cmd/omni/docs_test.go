@@ -129,6 +129,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A verified log":          show.VerifiedLog{},
 		"A verified agent":        show.VerifiedAgent{},
 		"A ledger":                show.Ledger{},
+		"A replay of a run":       show.ReplayedRun{},
 		"The end of a ledger":     show.LedgerEnd{},
 		"A replay":                show.Replayed{},
 		"A backup":                madeBackup{},

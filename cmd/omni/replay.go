@@ -252,8 +252,10 @@ func unreadable(err error) error {
 		return nil
 	case errors.Is(err, replay.ErrNoAgent):
 		return &tell.Problem{Exit: 1, Code: tell.CodeRefused, Message: err.Error(), Hint: "see what there is with: omni agent list"}
+	case errors.Is(err, replay.ErrNoRun):
+		return tell.Refused("see what there is with: omni run list", "%v", err)
 	case errors.Is(err, history.ErrKind), errors.Is(err, history.ErrPart):
-		return tell.Usage("make one with: omni agent export, omni log export or omni backup create", "%v", err)
+		return tell.Usage("make one with: omni agent export, omni run ledger --export, omni log export or omni backup create", "%v", err)
 	case errors.As(err, &partial):
 		return tell.Refused("make one on a node with the archive: omni backup create --node ID", "%v", partial)
 	case errors.As(err, &broken), errors.As(err, &damaged), errors.As(err, &newer),

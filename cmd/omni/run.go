@@ -39,7 +39,7 @@ cannot do in its state is refused with INVALID_RUN_TRANSITION, and nothing chang
 	}
 	add(groupBegin, newRunPlan(a), newRunStart(a))
 	add(groupWork, newRunPause(a), newRunResume(a), newRunBudget(a), newRunKill(a))
-	add(groupOperate, newRunGet(a), newRunList(a), newRunWatch(a), newRunLedger(a))
+	add(groupOperate, newRunGet(a), newRunList(a), newRunWatch(a), newRunLedger(a), newRunReplay(a))
 	return c
 }
 

@@ -123,3 +123,54 @@ func TestLedgerOfAnotherCluster(t *testing.T) {
 	assert.Equal(t, api.ExitRefused, exit)
 	assert.Contains(t, stderr, "the cluster's ledger of the run has other blocks")
 }
+
+// RU-4: a run is replayed from its ledger, live, from a file, and out of a whole log,
+// without a cluster; one that was tampered with is not.
+func TestRunReplays(t *testing.T) {
+	flags, c, id := ranOnce(t)
+	_, err := c.StartRun(t.Context(), event.StartRun{Run: id})
+	require.NoError(t, err)
+	stdout, stderr, exit := omni(t, append(flags, "run", "replay", id, "-o", "json")...)
+	require.Equal(t, api.ExitDone, exit, stderr)
+	var live, filed show.ReplayedRun
+	require.NoError(t, json.Unmarshal([]byte(stdout), &live))
+	run, err := c.Run(t.Context(), id)
+	require.NoError(t, err)
+	assert.Equal(t, run.Ledger.Head, live.Head)
+	assert.EqualValues(t, 2, live.Tasks)
+	assert.Equal(t, "COMPLETED", live.State)
+
+	dir := t.TempDir()
+	ledger, log := filepath.Join(dir, "run.ledger"), filepath.Join(dir, "log.bin")
+	_, stderr, exit = omni(t, append(flags, "run", "ledger", id, "--export", ledger)...)
+	require.Equal(t, api.ExitDone, exit, stderr)
+	f, err := os.Create(log)
+	require.NoError(t, err)
+	_, err = c.Export(t.Context(), 0, f)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	for _, file := range []string{ledger, log} {
+		stdout, stderr, exit = omni(t, "run", "replay", id, file)
+		require.Equal(t, api.ExitDone, exit, stderr)
+		assert.Regexp(t, `^the ledger holds: 2 tasks carried out by 1 agents in 2 ticks, 2 runs and \d+ steps; the run is COMPLETED\n`, stdout)
+		stdout, _, _ = omni(t, "run", "replay", id, file, "-o", "json")
+		require.NoError(t, json.Unmarshal([]byte(stdout), &filed))
+		filed.Origin, filed.Millis = live.Origin, live.Millis
+		assert.Equal(t, live, filed)
+	}
+
+	whole, err := os.ReadFile(ledger)
+	require.NoError(t, err)
+	whole[len(whole)/2] ^= 1
+	require.NoError(t, os.WriteFile(ledger, whole, 0o600))
+	_, stderr, exit = omni(t, "run", "replay", id, ledger)
+	assert.Equal(t, api.ExitRefused, exit)
+	assert.Contains(t, stderr, "run ledger: broken at byte ")
+	_, stderr, exit = omni(t, "run", "replay", "018f4e5c-0000-7000-8000-00000000dead", log)
+	assert.Equal(t, api.ExitRefused, exit)
+	assert.Contains(t, stderr, "the log has no run of this id")
+	_, stderr, exit = omni(t, "run", "replay", "me", log)
+	assert.Equal(t, api.ExitUsage, exit, stderr)
+	_, stderr, exit = omni(t, "run", "replay", id, ledger+".not")
+	assert.Equal(t, api.ExitUsage, exit, stderr)
+}

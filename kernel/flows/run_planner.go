@@ -19,7 +19,7 @@ func (v View) planned(t Target, run *runs.Run, tick uint64, result value.Raw, ou
 		v: v, in: &interner{gains: gains, made: make(map[interning.Digest]uint32)},
 		evaluator: t.Row.Identity.Evaluator, own: t.Row.Identity.Program, goal: run.Goal, config: run.Config,
 	}
-	tasks, bad := tasksIn(result)
+	tasks, bad := TasksIn(result)
 	var plan *runs.PlannedBody
 	if bad == nil {
 		plan, bad = p.plan(tasks, "tasks")
@@ -43,9 +43,9 @@ func (v View) planned(t Target, run *runs.Run, tick uint64, result value.Raw, ou
 	runMoves(t, run.State, runs.Ready, runCause{cause: runs.Kernel}, out)
 }
 
-// tasksIn reads a planner's result: a list of maps of name, program, input and
+// TasksIn reads a planner's result: a list of maps of name, program, input and
 // uses, as a plan that is given.
-func tasksIn(raw value.Raw) ([]event.RunTask, *failure.Refusal) {
+func TasksIn(raw value.Raw) ([]event.RunTask, *failure.Refusal) {
 	rd := value.NewReader(raw)
 	n, ok := rd.ReadListHeader()
 	if !ok {

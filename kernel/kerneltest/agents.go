@@ -4,6 +4,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/replay"
+	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/stretchr/testify/require"
 )
 
@@ -39,4 +40,36 @@ func (s *Sim) CheckAgents() {
 		}
 	}
 	require.Equal(s.T, want, steps, "every step of the log was made again")
+}
+
+// CheckLedgers replays every run from its ledger: its agents' ticks, and its own
+// records (RU-4).
+func (s *Sim) CheckLedgers() {
+	s.T.Helper()
+	st := s.State()
+	log := s.Placed()
+	ledgers := make(map[uint32]*replay.WholeRun)
+	for _, at := range log.Order {
+		b := log.Blocks[at]
+		for i := range b.Touched() {
+			subject, _ := b.TouchedAt(i)
+			run, ok := logging.RunOf(subject)
+			if !ok {
+				continue
+			}
+			if ledgers[run] == nil {
+				ledgers[run] = replay.NewWholeRun(run, st.Config, s.Lookup, log.Body)
+			}
+			fleeting, gone := Fleeting(b)
+			require.NoError(s.T, ledgers[run].Block(at, fleeting), "run %d", run)
+			gone()
+		}
+	}
+	st.Runs.All(func(r *runs.Run) bool {
+		sum := ledgers[r.Agent].Stats().Ledger
+		require.Equal(s.T, st.Runs.Ledger(r.Agent).Head, sum.Head)
+		require.Equal(s.T, r.State, sum.State)
+		require.Equal(s.T, st.Agents.Get(r.Agent).Identity.ID, sum.ID)
+		return true
+	})
 }

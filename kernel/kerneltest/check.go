@@ -26,6 +26,7 @@ func (s *Sim) Check() {
 	s.CheckBodies()
 	s.CheckSlices()
 	s.CheckAgents()
+	s.CheckLedgers()
 	s.CheckPaths()
 	s.CheckTicks()
 	s.CheckTimers()

@@ -15,36 +15,47 @@ import (
 // ErrNoAgent says that a log has no agent of the id that was asked for.
 var ErrNoAgent = errors.New("the log has no agent of this id")
 
-// Taker takes the blocks that touch an agent, oldest first, until it is Done.
+// ErrNoRun says that a log has no run of the id that was asked for.
+var ErrNoRun = errors.New("the log has no run of this id")
+
+// Taker takes the blocks that touch an agent, or a run, oldest first, until it is
+// Done.
 type Taker interface {
 	Block(position uint64, b *logging.Block) error
 	Done() bool
 }
 
-// Make makes what takes the history of the agent with that number, in a kernel
-// of that configuration. find brings bodies from other blocks.
+// Make makes what takes the history of the agent or the run with that number, in a
+// kernel of that configuration. find brings bodies from other blocks.
 type Make func(no uint32, c *config.Config, find kernel.FindBody) Taker
 
-// InLog picks the history of one agent out of a whole log, fed from its first
-// block on.
+// InLog picks the history of one agent, or of one run, out of a whole log, fed from
+// its first block on.
 type InLog struct {
 	id     identity.ID
+	run    bool
 	make   Make
 	config *config.Config
 	bodies interning.Tables // of everybody, as of the block before
-	no     uint32           // 0 before the agent is defined
+	no     uint32           // what stands for it in blocks; 0 before it is defined
 	taker  Taker
 }
 
 // NewInLog looks for the agent of that id.
 func NewInLog(id identity.ID, make Make) *InLog { return &InLog{id: id, make: make} }
 
+// NewRunInLog looks for the run of that id.
+func NewRunInLog(id identity.ID, make Make) *InLog { return &InLog{id: id, run: true, make: make} }
+
 // Done reports that the taker wants no further block.
 func (x *InLog) Done() bool { return x.taker != nil && x.taker.Done() }
 
-// Over ends the log: ErrNoAgent if the agent was not in it.
+// Over ends the log: ErrNoAgent, or ErrNoRun, if it was not in it.
 func (x *InLog) Over() error {
-	if x.taker == nil {
+	switch {
+	case x.taker == nil && x.run:
+		return ErrNoRun
+	case x.taker == nil:
 		return ErrNoAgent
 	}
 	return nil
@@ -60,12 +71,15 @@ func (x *InLog) Block(position uint64, b *logging.Block) error {
 		return fmt.Errorf("%w: it does not begin with the first block, which has the configuration", ErrLog)
 	}
 	if x.no == 0 {
-		x.no = definedIn(b, x.id)
-		if x.no != 0 {
-			x.taker = x.make(x.no, x.config, x.body)
+		no := definedIn(b, x.id)
+		if x.no = no; x.run && no != 0 {
+			x.no = logging.RunSubject(no)
+		}
+		if _, touched := b.Previous(x.no); touched {
+			x.taker = x.make(no, x.config, x.body)
 		}
 	}
-	if _, touched := b.Previous(x.no); touched && !x.taker.Done() {
+	if _, touched := b.Previous(x.no); touched && x.taker != nil && !x.taker.Done() {
 		if err := x.taker.Block(position, b); err != nil {
 			return err
 		}

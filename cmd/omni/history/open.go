@@ -23,17 +23,18 @@ type Origin struct {
 type Progress func(bytes uint64)
 
 // ErrKind says that a stream is none of the kinds that hold a history.
-var ErrKind = errors.New("this is no agent's export, no log export and no backup")
+var ErrKind = errors.New("this is no agent's export, no run's ledger, no log export and no backup")
 
 // ErrPart says that a stream holds one agent where a whole log is needed.
-var ErrPart = errors.New("this is one agent's export: it does not have the whole log")
+var ErrPart = errors.New("this is the part of one agent, or of one run: it does not have the whole log")
 
 // The kinds, by how they begin.
 const (
-	kindBytes = 8
-	agentKind = "OMNIAGE\n"
-	logKind   = "OMNIEXP\n"
-	backKind  = "OMNIBACK"
+	kindBytes  = 8
+	agentKind  = "OMNIAGE\n"
+	ledgerKind = "OMNILED\n"
+	logKind    = "OMNIEXP\n"
+	backKind   = "OMNIBACK"
 )
 
 // kindOf looks at how a stream begins.
@@ -57,7 +58,7 @@ type blocks struct {
 // wholeLog opens a stream that holds a whole log.
 func wholeLog(from io.Reader, kind string) (*blocks, error) {
 	switch kind {
-	case agentKind:
+	case agentKind, ledgerKind:
 		return nil, ErrPart
 	case logKind:
 		return fromExport(from)

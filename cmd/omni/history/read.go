@@ -20,17 +20,46 @@ func OfAgent(from io.Reader, id string, make replay.Make, told Progress) (Origin
 		return Origin{}, err
 	}
 	if kind == agentKind {
-		return ofExport(buffered, id, make, told)
+		r, err := logexport.NewAgentReader(buffered)
+		if err != nil {
+			return Origin{}, err
+		}
+		return ofExport(r, "agent export", r.Header().AgentID == id, r.Header().Agent, make, told)
 	}
 	uuid, ok := flows.ParseID(id)
 	if !ok {
 		return Origin{}, replay.ErrNoAgent
 	}
-	log, err := wholeLog(buffered, kind)
+	return inLog(buffered, kind, replay.NewInLog(uuid, make), told)
+}
+
+// OfRun does the same with the ledger of the run of that id (RU-4): in a file of its
+// own, or out of a whole log.
+func OfRun(from io.Reader, id string, make replay.Make, told Progress) (Origin, error) {
+	buffered, kind, err := kindOf(from)
 	if err != nil {
 		return Origin{}, err
 	}
-	picked := replay.NewInLog(uuid, make)
+	if kind == ledgerKind {
+		r, err := logexport.NewLedgerReader(buffered)
+		if err != nil {
+			return Origin{}, err
+		}
+		return ofExport(r, "run ledger", r.Header().RunID == id, r.Header().Run, make, told)
+	}
+	uuid, ok := flows.ParseID(id)
+	if !ok {
+		return Origin{}, replay.ErrNoRun
+	}
+	return inLog(buffered, kind, replay.NewRunInLog(uuid, make), told)
+}
+
+// inLog feeds what is picked out of a whole log.
+func inLog(from io.Reader, kind string, picked *replay.InLog, told Progress) (Origin, error) {
+	log, err := wholeLog(from, kind)
+	if err != nil {
+		return Origin{}, err
+	}
 	var read uint64
 	for !picked.Done() {
 		position, b, err := log.next()
@@ -50,21 +79,17 @@ func OfAgent(from io.Reader, id string, make replay.Make, told Progress) (Origin
 }
 
 var (
-	errOtherAgent = errors.New("this is the export of another agent")
-	errNotHeld    = errors.New("the export does not hold it")
-	errNoConfig   = errors.New("the log's first block has no configuration")
+	errOther    = errors.New("this is the export of another agent, or the ledger of another run")
+	errNotHeld  = errors.New("the export does not hold it")
+	errNoConfig = errors.New("the log's first block has no configuration")
 )
 
-// ofExport feeds an agent's export.
-func ofExport(from io.Reader, id string, make replay.Make, told Progress) (Origin, error) {
-	r, err := logexport.NewAgentReader(from)
-	if err != nil {
-		return Origin{}, err
-	}
+// ofExport feeds an agent's export, or a run's ledger, if it is of whom was asked for.
+func ofExport(r *logexport.SubjectReader, kind string, asked bool, no uint32, make replay.Make, told Progress) (Origin, error) {
 	h := r.Header()
-	origin := Origin{"agent export", h.ClusterID, h.KernelID}
-	if h.AgentID != id {
-		return origin, errOtherAgent
+	origin := Origin{kind, h.ClusterID, h.KernelID}
+	if !asked {
+		return origin, errOther
 	}
 	_, first, err := r.Next()
 	if err != nil {
@@ -74,7 +99,7 @@ func ofExport(from io.Reader, id string, make replay.Make, told Progress) (Origi
 	if config == nil {
 		return origin, errNoConfig
 	}
-	taker := make(h.Agent, config, func(no uint32, pointer uint64) ([]byte, error) {
+	taker := make(no, config, func(no uint32, pointer uint64) ([]byte, error) {
 		if b := r.Held(pointer); b != nil {
 			if body := kernel.BodyIn(b, no); body != nil {
 				return body, nil

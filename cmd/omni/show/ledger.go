@@ -1,7 +1,9 @@
 package show
 
 import (
+	"encoding/hex"
 	"fmt"
+	"time"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/kernel/replay"
@@ -80,4 +82,51 @@ type LedgerEnd struct {
 // Ended shows it.
 func Ended(p *tell.Page, e *LedgerEnd) {
 	p.Line("%s", p.Faint(fmt.Sprintf("head %s, the log's position %d; go on with --from %d", e.Head, e.Position, e.Next)))
+}
+
+// ReplayedRun is what replaying a run came to.
+type ReplayedRun struct {
+	Origin      string     `json:"origin"` // kind of file; of a live ledger too
+	ClusterID   string     `json:"cluster_id"`
+	KernelID    string     `json:"kernel_id"`
+	RunID       string     `json:"run_id"`
+	State       string     `json:"state"` // of the run, after the last block
+	Agents      uint32     `json:"agents"`
+	Tasks       uint32     `json:"tasks"` // that were carried out
+	Blocks      uint64     `json:"blocks"`
+	Records     uint64     `json:"records"`
+	Derived     uint64     `json:"derived"` // records of the run itself
+	Ticks       uint64     `json:"ticks"`
+	Runs        uint64     `json:"runs"`
+	Steps       uint64     `json:"steps"`
+	Compared    uint64     `json:"compared"`
+	Transitions uint64     `json:"transitions"` // of its agents
+	FirstSeq    uint64     `json:"first_bus_seq,omitempty"`
+	LastSeq     uint64     `json:"last_bus_seq,omitempty"`
+	Head        string     `json:"head"` // hex, of the run's chain after the last block that was replayed
+	Millis      int64      `json:"millis"`
+	Deviation   *Deviation `json:"deviation,omitempty"`
+}
+
+// Stats takes the figures in.
+func (r *ReplayedRun) Stats(s replay.RunStats) {
+	r.State, r.Agents, r.Tasks, r.Derived = s.Ledger.State.String(), s.Ledger.Agents, s.Tasks, s.Derived
+	r.Blocks, r.Records, r.Ticks, r.Runs, r.Steps = s.Blocks, s.Records, s.Ticks, s.Runs, s.Steps
+	r.Compared, r.Transitions, r.FirstSeq, r.LastSeq = s.Compared, s.Transitions, s.FirstSeq, s.LastSeq
+	r.Head = hex.EncodeToString(s.Ledger.Head[:])
+}
+
+// RunReplay shows it.
+func RunReplay(p *tell.Page, r *ReplayedRun) {
+	verdict := p.Good("the ledger holds")
+	if r.Deviation != nil {
+		verdict = p.Bad("the ledger does not hold")
+	}
+	p.Line("%s: %d tasks carried out by %d agents in %d ticks, %d runs and %d steps; the run is %s", verdict, r.Tasks, r.Agents, r.Ticks, r.Runs, r.Steps, r.State)
+	p.Line("%d records of the run derived, %d of its agents made again and compared, %d transitions, %d records in all, in %s",
+		r.Derived, r.Compared, r.Transitions, r.Records, (time.Duration(r.Millis) * time.Millisecond).String())
+	p.Line("%s", p.Faint(r.Origin+" of "+r.ClusterID+"/"+r.KernelID+between(r.FirstSeq, r.LastSeq)+", head "+r.Head))
+	if r.Deviation != nil {
+		deviation(p, r.Deviation)
+	}
 }

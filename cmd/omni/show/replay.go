@@ -70,15 +70,19 @@ func Replay(p *tell.Page, r *Replayed) {
 			verdict, r.Ticks, r.Runs, r.Steps, r.Compared, r.Records, r.Transitions, took)
 	}
 	p.Line("%s", p.Faint(r.Origin+" of "+r.ClusterID+"/"+r.KernelID+between(r.FirstSeq, r.LastSeq)))
-	if d := r.Deviation; d != nil {
-		where := fmt.Sprintf("index %d", d.Index)
-		if d.BusSeq > 0 {
-			where = fmt.Sprintf("busSeq %d, ", d.BusSeq) + where
-		}
-		p.Line("%s at %s: %s", p.Bad("REPLAY_DIVERGENCE"), where, d.What)
-		side(p, "recorded", d.Recorded)
-		side(p, "replayed", d.Replayed)
+	if r.Deviation != nil {
+		deviation(p, r.Deviation)
 	}
+}
+
+func deviation(p *tell.Page, d *Deviation) {
+	where := fmt.Sprintf("index %d", d.Index)
+	if d.BusSeq > 0 {
+		where = fmt.Sprintf("busSeq %d, ", d.BusSeq) + where
+	}
+	p.Line("%s at %s: %s", p.Bad("REPLAY_DIVERGENCE"), where, d.What)
+	side(p, "recorded", d.Recorded)
+	side(p, "replayed", d.Replayed)
 }
 
 func side(p *tell.Page, which string, raw json.RawMessage) {
