@@ -158,7 +158,7 @@ func (s *Server) streamRoutes() []*route {
 			agentParam,
 			runParam,
 			{name: "kinds", about: "only these kinds of records, with commas between", schema: "string"},
-			parameter{name: "runs", about: "whether all records of agents that work for a run come, too, beside those of kinds", schema: "boolean"},
+			{name: "runs", about: "whether all records of agents that work for a run come, too, beside those of kinds", schema: "boolean"},
 			notesParam,
 		},
 		status: http.StatusOK, contentType: "text/event-stream",
