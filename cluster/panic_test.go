@@ -75,23 +75,29 @@ func TestAnyComponentMayPanic(t *testing.T) {
 		all := []string{
 			"snapshots", "freshness", "review", "calls", "results", "history", "backups", "leadership", "pulse", "checkpoints", "tools",
 		}
-		var next atomic.Value // the one that panics
-		var panicked atomic.Int32
-		next.Store("")
+		type planted struct {
+			in       string // the component that panics
+			panicked atomic.Int32
+		}
+		var now atomic.Pointer[planted]
+		now.Store(new(planted))
 		var journals [3]*nodejournal.Journal
 		c := newCrewWith(t, testStore(), true, func(i int, config *cluster.Config) {
 			config.History = nobodysHistory{}
 			config.Backups = &cluster.BackupConfig{Dir: t.TempDir(), Every: time.Hour, Keep: 1}
 			config.Supervised = func(one supervise.Component) supervise.Component {
-				return panicking(one, func() bool { return next.Load() == one.Name && panicked.Add(1) <= 2 })
+				return panicking(one, func() bool {
+					bug := now.Load()
+					return bug.in == one.Name && bug.panicked.Add(1) <= 2
+				})
 			}
 			journals[i] = journaled(t, config)
 		})
 		c.leader()
 		for _, name := range all {
-			panicked.Store(0)
-			next.Store(name)
-			c.until(name+" panics twice", func() bool { return panicked.Load() > 2 })
+			bug := &planted{in: name}
+			now.Store(bug)
+			c.until(name+" panics twice", func() bool { return bug.panicked.Load() > 2 })
 		}
 		c.until("a leader that takes commands", func() bool { return c.define(c.leader()).Verdict == cluster.Applied })
 		restarts, onRecord := 0, make(map[string]int)

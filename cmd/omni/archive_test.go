@@ -259,7 +259,8 @@ func (p *processes) blocksIn(files map[string][]byte) map[uint64][]byte {
 	p.t.Helper()
 	verifier, blocks := logging.NewVerifier(logging.Genesis("default").Point), make(map[uint64][]byte)
 	for read := 0; ; read++ {
-		name := fmt.Sprintf("%020d.seg", verifier.Point().Position)
+		begins := verifier.Point().Position
+		name := fmt.Sprintf("%020d.seg", begins)
 		content := files[filepath.Join("archive", name)]
 		if content == nil {
 			content = files[name]
@@ -274,6 +275,9 @@ func (p *processes) blocksIn(files map[string][]byte) map[uint64][]byte {
 			block, err := logging.Decode(raw)
 			require.NoError(p.t, err)
 			blocks[block.Index] = bytes.Clone(raw)
+		}
+		if verifier.Point().Position == begins { // it was begun, and the node ended before it held anything
+			return blocks
 		}
 	}
 }

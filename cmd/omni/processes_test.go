@@ -121,9 +121,15 @@ func (p *processes) kill(i int) {
 // stop asks a node to stop and waits until it has.
 func (p *processes) stop(i int) {
 	p.t.Helper()
-	cmd := p.nodes[i]
 	p.signal(i, syscall.SIGTERM)
-	require.NoError(p.t, cmd.Wait(), "%s ends in order", p.id(i))
+	p.ends(i)
+}
+
+// ends waits until a node that was asked to stop has. It is asked once: the second
+// signal ends a node at once.
+func (p *processes) ends(i int) {
+	p.t.Helper()
+	require.NoError(p.t, p.nodes[i].Wait(), "%s ends in order", p.id(i))
 	p.nodes[i] = nil
 }
 
@@ -143,7 +149,7 @@ func (p *processes) stopAll() {
 		p.signal(i, syscall.SIGTERM)
 	}
 	for i := range p.nodes {
-		p.stop(i)
+		p.ends(i)
 	}
 }
 

@@ -43,9 +43,11 @@ func (b *balance) asOf(index uint64) (s balanceStep) {
 
 // held is what is reserved for a call.
 type held struct {
-	account string
-	tokens  uint64
-	seq     uint64
+	account  string
+	tokens   uint64
+	seq      uint64
+	deadline int64 // of the call, on the kernel's clock
+	outlived bool  // nobody waits for the call; the service may tell until its deadline
 }
 
 type bankBook struct {
@@ -69,7 +71,7 @@ func (c Budgets) Check(_ context.Context, e *Evidence) Verdict {
 			b.hits[h.Key] = h
 		}
 	}
-	for _, name := range []string{"accounts", "reservations", "waited", "overran", "assumed", "returned", "reported", "outlived their agents", "refused", "other limits"} {
+	for _, name := range []string{"accounts", "reservations", "waited", "overran", "assumed", "returned", "reported", "outlived their agents", "open until their deadline", "refused", "other limits"} {
 		t.count(name, 0)
 	}
 	for i := range e.Log {
@@ -78,8 +80,16 @@ func (c Budgets) Check(_ context.Context, e *Evidence) Verdict {
 			return t.end()
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(b.open)) { // the history ends when all are at rest
-		t.find(0, nil, "what was reserved for call %s at busSeq %d was never settled", key, b.open[key].seq)
+	var ended int64
+	if len(e.Log) > 0 {
+		ended = e.Log[len(e.Log)-1].AtMillis
+	}
+	for _, key := range slices.Sorted(maps.Keys(b.open)) { // the history ends when all agents are at rest
+		if h := b.open[key]; h.outlived && ended < h.deadline {
+			t.count("open until their deadline", 1)
+		} else {
+			t.find(0, nil, "what was reserved for call %s at busSeq %d was never settled", key, h.seq)
+		}
 	}
 	for _, op := range e.Of(model.Budgets) {
 		b.read(&op)
@@ -93,15 +103,12 @@ func (c Budgets) Check(_ context.Context, e *Evidence) Verdict {
 // take adds one record up.
 func (b *bankBook) take(r *api.Record) error {
 	switch r.Kind {
-	case "BUDGET_OPENED", "BUDGET_CHANGED", "BUDGET_RESERVED", "BUDGET_SETTLED":
+	case "BUDGET_OPENED", "BUDGET_CHANGED", "BUDGET_RESERVED", "BUDGET_SETTLED", "BUDGET_OUTLIVED":
 	case "BUDGET_WAITING":
 		b.t.count("waited", 1)
 		return nil
 	case "BUDGET_OVERRUN":
 		b.t.count("overran", 1)
-		return nil
-	case "BUDGET_OUTLIVED":
-		b.t.count("outlived their agents", 1)
 		return nil
 	case "BUDGET_EXCEEDED":
 		b.t.count("refused", 1)
@@ -115,6 +122,7 @@ func (b *bankBook) take(r *api.Record) error {
 		Account string      `json:"account_id"`
 		Tokens  uint64      `json:"tokens"`
 		How     string      `json:"how"`
+		Until   int64       `json:"deadline_ms"`
 	}](r)
 	if err != nil {
 		return err
@@ -132,7 +140,13 @@ func (b *bankBook) take(r *api.Record) error {
 			a.limit = body.Tokens
 		}
 	case "BUDGET_RESERVED":
-		b.reserve(r, key, held{body.Account, body.Tokens, r.BusSeq})
+		b.reserve(r, key, held{account: body.Account, tokens: body.Tokens, seq: r.BusSeq, deadline: body.Until})
+	case "BUDGET_OUTLIVED":
+		b.t.count("outlived their agents", 1)
+		if h, open := b.open[key]; open {
+			h.outlived = true
+			b.open[key] = h
+		}
 	case "BUDGET_SETTLED":
 		b.settle(r, key, body.How, body.Tokens)
 	}

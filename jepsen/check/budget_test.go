@@ -3,6 +3,8 @@ package check_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/omnikernel/omnikernel/jepsen/check"
 	"github.com/omnikernel/omnikernel/jepsen/history"
 	"github.com/omnikernel/omnikernel/jepsen/model"
@@ -35,6 +37,25 @@ func budgetWritten(b *book) {
 	settle(3, "assumed", 10)
 }
 
+// outlive adds a reservation that stays open until 700 ms, and nobody who waits.
+func (b *book) outlive(call int) {
+	b.call("BUDGET_RESERVED", call, map[string]any{"account_id": "a1", "tokens": 1, "deadline_ms": 700})
+	b.call("BUDGET_OUTLIVED", call, map[string]any{"timer_id": 3})
+}
+
+// What nobody waits for may stay reserved until the call's deadline, also when the log
+// ends before it.
+func TestReservationsThatOutliveTheLog(t *testing.T) {
+	b := newBook(t)
+	budgetWritten(b)
+	b.outlive(9)
+	b.record("CHECKPOINT", "", nil)
+	b.e.Log[len(b.e.Log)-1].AtMillis = 699
+	verdict := check.Budgets{}.Check(t.Context(), b.e)
+	assert.Equal(t, check.Valid, verdict.Word, "%+v", verdict.Findings)
+	assert.EqualValues(t, 1, verdict.Figures["open until their deadline"])
+}
+
 // RU-3, RU-5
 func TestBudgets(t *testing.T) {
 	finds(t, check.Budgets{}, budgetWritten, []wrong{
@@ -47,6 +68,11 @@ func TestBudgets(t *testing.T) {
 		{"settled twice", func(b *book) { b.call("BUDGET_SETTLED", 1, map[string]any{"how": "assumed", "tokens": 10}) }, "nothing is reserved for it"},
 		{"reserved twice", func(b *book) { b.change(5, "call", 1) }, "and again at"},
 		{"never settled", func(b *book) { b.call("BUDGET_RESERVED", 9, map[string]any{"account_id": "a1", "tokens": 1}) }, "was never settled"},
+		{"outlived and over, and never settled", func(b *book) {
+			b.outlive(9)
+			b.record("CHECKPOINT", "", nil)
+			b.e.Log[len(b.e.Log)-1].AtMillis = 700
+		}, "was never settled"},
 		{"an account of nobody", func(b *book) { b.change(4, "account_id", "a9") }, "which has none"},
 		{"read with other sums", func(b *book) {
 			for i := range b.e.Ops {
