@@ -39,6 +39,9 @@ func compileSchema(text string) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
+	if err := bounded(compiled, make(map[*jsonschema.Schema]bool)); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
 	return &schema{compiled: compiled}, nil
 }
 
@@ -66,7 +69,11 @@ func (s *schema) check(v value.Raw) string {
 	if s == nil {
 		return ""
 	}
-	err := s.compiled.Validate(v.ToGo())
+	checked := v.ToGo()
+	if !affordable(s.compiled, checked) {
+		return fmt.Sprintf("it cannot be checked: the schema asks for more than %d steps", maxSchemaSteps)
+	}
+	err := s.compiled.Validate(checked)
 	if err == nil {
 		return ""
 	}
