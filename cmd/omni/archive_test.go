@@ -81,6 +81,7 @@ func archivesAlike(t *testing.T, store raftstore.Kind, seed uint64, during time.
 	p.requireSameArchives(f)
 
 	// What was moved to the archive is taken away.
+	p.unaudited = true
 	for i := range p.dirs {
 		require.NoError(t, os.RemoveAll(filepath.Join(p.logDir(i), "archive")))
 	}
@@ -331,6 +332,7 @@ func (p *processes) requireRestores(old *early, store raftstore.Kind) {
 		}
 		require.Contains(p.t, second.omniWith(args...), "could not be checked, since blocks before it are in an archive")
 	}
+	second.unaudited = true
 	second.startAll()
 	second.alike()
 	second.whole()

@@ -125,6 +125,7 @@ func TestStartsWaitForAPort(t *testing.T) {
 // snapshot cannot be written, the journal tells what it would have.
 func TestSnapshotThatCannotBeWritten(t *testing.T) {
 	p := newProcesses(t, []string{t.TempDir()})
+	p.unaudited = true // it ends suspended
 	p.start(0)
 	require.Empty(t, p.node(0, func(s api.NodeState) bool { return s.State == "Running" && s.Healthy }).JournalError)
 	blocked := filepath.Join(p.dirs[0], "node-state.json.tmp") // where the next one is written

@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/drill"
@@ -31,6 +33,8 @@ type processes struct {
 	raft   []string
 	nodes  []*exec.Cmd // nil while a node is down
 	client *client.Client
+
+	unaudited bool // no node has the whole log, or none leads, when the test is over
 }
 
 // newProcesses plans three nodes. They are not started.
@@ -51,6 +55,7 @@ func newProcesses(t *testing.T, dirs []string, flags ...string) *processes {
 	p.client, err = client.New(apis, client.Options{Timeout: time.Minute})
 	require.NoError(t, err)
 	t.Cleanup(func() {
+		p.audit()
 		p.client.Close()
 		for i := range p.nodes {
 			p.kill(i)
@@ -143,8 +148,25 @@ func (p *processes) up(i int) bool {
 	return response.Body.Close() == nil
 }
 
+// audit holds the log to its own rules (LO-12), as the nodes have it that are there
+// when a test is over: whatever it was about.
+func (p *processes) audit() {
+	p.t.Helper()
+	if p.unaudited || p.t.Failed() || slices.Contains(p.nodes, nil) {
+		return
+	}
+	cmd := exec.Command(p.omni, "log", "audit") // not the test's context, which is over when cleanups run
+	for i := range p.api {
+		cmd.Args = append(cmd.Args, "--server", p.url(i))
+	}
+	output, err := cmd.CombinedOutput()
+	assert.NoError(p.t, err, "omni log audit: %s", output)
+	assert.Contains(p.t, string(output), "the log keeps to the rules")
+}
+
 func (p *processes) stopAll() {
 	p.t.Helper()
+	p.audit()
 	for i := range p.nodes {
 		p.signal(i, syscall.SIGTERM)
 	}
