@@ -60,6 +60,7 @@ func TestAnAuditSaysWhatIsWrong(t *testing.T) {
 	require.Equal(t, api.ExitDone, exit, stderr)
 	assert.Regexp(t, `^the log keeps to the rules: \d+ records in 3 blocks, `, stdout)
 	assert.Contains(t, stdout, "2 requests allowed, 0 denied, 0 escalated: 2 calls, 0 dispatched, ")
+	assert.Contains(t, stdout, "proven: 2 calls were allowed before they were made, 0 dispatches ")
 	assert.Contains(t, stdout, "log export of test/default, chain ")
 
 	seq := forgeAllow(t, s)
@@ -67,6 +68,7 @@ func TestAnAuditSaysWhatIsWrong(t *testing.T) {
 	stdout, stderr, exit = omni(t, "log", "audit", log)
 	assert.Equal(t, api.ExitRefused, exit)
 	assert.Contains(t, stdout, "the log does not keep to the rules: ")
+	assert.NotContains(t, stdout, "proven")
 	assert.Regexp(t, `(?m)^unjudged \(TO-3\) busSeq \d+, index 2, .*, CALL_REQUESTED of agent `+id+`, tick 1$`, stdout)
 	assert.Contains(t, stdout, "  call 1, of http.request, enters the outbox, and no ALLOW for it comes before\n")
 	assert.Equal(t, "error: "+log+": the log does not keep to the rules: 1 findings\n", stderr)

@@ -53,6 +53,7 @@ func (a *Auditor) budget() (other bool) {
 		a.limitsChanged(body)
 	case *budgets.Reserved:
 		key.Call = body.Call
+		a.report.Reserved++
 		a.reserved(key, body)
 	case *budgets.Waiting:
 		a.waitsForRoom(body)

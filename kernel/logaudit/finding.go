@@ -42,6 +42,7 @@ type Counts struct {
 	Tokens      uint64
 	Revoked     uint64 // tokens and grants
 	Forks       uint64
+	Reserved    uint64 // reservations in accounts
 }
 
 // Report is what an Auditor has come to.

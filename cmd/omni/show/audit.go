@@ -39,6 +39,7 @@ type Audited struct {
 	Accesses    uint64 `json:"accesses"`
 	Tokens      uint64 `json:"tokens"`
 	Revoked     uint64 `json:"revoked"`
+	Reserved    uint64 `json:"reservations"`
 	Forks       uint64 `json:"forks"`
 	Unread      int    `json:"forks_not_compared"` // with their sources
 	Millis      int64  `json:"millis"`
@@ -67,7 +68,8 @@ func NewAudited(r logaudit.Report, at logging.Point) *Audited {
 		Blocks: r.Blocks, Records: r.Records, Bytes: r.Bytes, LastIndex: at.LastIndex, Chain: hex.EncodeToString(at.Chain[:]),
 		Agents: r.Agents, Alive: r.Alive, Transitions: r.Transitions, Runs: r.Ticks, Steps: r.Steps,
 		Allowed: r.Allowed, Denied: r.Denied, Escalated: r.Escalated, Requested: r.Requested, Dispatched: r.Dispatched,
-		Answered: r.Answered, Open: r.Open, Accesses: r.Accesses, Tokens: r.Tokens, Revoked: r.Revoked, Forks: r.Forks, Found: r.Found,
+		Answered: r.Answered, Open: r.Open, Accesses: r.Accesses, Tokens: r.Tokens, Revoked: r.Revoked, Forks: r.Forks,
+		Reserved: r.Reserved, Found: r.Found,
 		Findings: make([]Finding, 0, len(r.Findings)),
 	}
 	for i := range r.Findings {
@@ -100,6 +102,10 @@ func LogAudit(p *tell.Page, a *Audited) {
 		a.Agents, a.Alive, a.Transitions, a.Runs, a.Steps, a.Tokens, a.Revoked)
 	p.Line("%d requests allowed, %d denied, %d escalated: %d calls, %d dispatched, %d uses of memory; %d answers, %d open",
 		a.Allowed, a.Denied, a.Escalated, a.Requested, a.Dispatched, a.Accesses, a.Answered, a.Open)
+	if a.Found == 0 {
+		p.Line("proven: %d calls were allowed before they were made, %d dispatches used nothing that was revoked before, %d answers were on record before a tick saw them, %d reservations were within every budget",
+			a.Requested, a.Dispatched, a.Answered, a.Reserved)
+	}
 	switch {
 	case a.Unread > 0:
 		p.Line("%d forks, of which %d were not compared with their sources: give a file, which can be read twice", a.Forks, a.Unread)
