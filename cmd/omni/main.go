@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/omnikernel/omnikernel/cluster/tools/sandbox"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -15,6 +16,7 @@ func main() { runMain(registry.Lookup) }
 
 // runMain is the process, with the evaluators that its servers know.
 func runMain(evaluators flows.Lookup) {
+	sandbox.Enter() // in a process that starts a program it does not return
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	paceCollector(ctx)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once

@@ -79,17 +79,18 @@ var simulated = map[string][]string{
 // unsupervised are the files and directories of a node's code that may start goroutines
 // of their own, whose panic is no component's (NO-1).
 var unsupervised = map[string]string{
-	"cluster/consensus":         "it is Raft, whose panic ends the process: half a consensus must not go on",
-	"cluster/raftstore":         "its watchdog is Raft's, and reports a disk that hangs",
-	"cluster/supervise":         "it is what supervises",
-	"cluster/nodejournal":       "it writes the journal that a panic is on record in, before and after there are components",
-	"cluster/logsink":           "it writes the log that a panic is told in",
-	"cluster/tools":             "it recovers from what an adapter panics with, and answers that to the program (TO-6)",
-	"cluster/commit_planted.go": "it is wrong on purpose",
-	"transport/raftstream":      "its streams are Raft's; what a node answers on them recovers by itself",
-	"transport/httpapi/solo":    "it is a support of tests",
-	"cmd/omni/collector.go":     "it paces the runtime, with nothing of a node in its hands",
-	"cmd/omni/profile.go":       "it serves the runtime's own pages, which recover by themselves",
+	"cluster/consensus":                   "it is Raft, whose panic ends the process: half a consensus must not go on",
+	"cluster/raftstore":                   "its watchdog is Raft's, and reports a disk that hangs",
+	"cluster/supervise":                   "it is what supervises",
+	"cluster/nodejournal":                 "it writes the journal that a panic is on record in, before and after there are components",
+	"cluster/logsink":                     "it writes the log that a panic is told in",
+	"cluster/tools":                       "it recovers from what an adapter panics with, and answers that to the program (TO-6)",
+	"cluster/tools/sandbox/init_linux.go": "it is a process of its own, which may end",
+	"cluster/commit_planted.go":           "it is wrong on purpose",
+	"transport/raftstream":                "its streams are Raft's; what a node answers on them recovers by itself",
+	"transport/httpapi/solo":              "it is a support of tests",
+	"cmd/omni/collector.go":               "it paces the runtime, with nothing of a node in its hands",
+	"cmd/omni/profile.go":                 "it serves the runtime's own pages, which recover by themselves",
 }
 
 // kernelLibraries are the packages outside this module that the kernel may
