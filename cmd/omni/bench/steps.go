@@ -9,6 +9,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/client"
 )
 
 // Steps measures durable tool steps: agents in parallel, one per client, each
@@ -31,11 +32,11 @@ func Steps(ctx context.Context, o Options) (Report, error) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer stop()
-	from, err := o.now(ctx)
+	from, leader, err := o.now(ctx)
 	if err != nil {
 		return Report{}, err
 	}
-	group.Go(func() { ends.watch(watching, &o, from) })
+	group.Go(func() { ends.watch(watching, &o, leader, from) })
 
 	agents, err := o.services(ctx, echoes, input, o.Clients)
 	if err != nil {
@@ -59,17 +60,16 @@ func Steps(ctx context.Context, o Options) (Report, error) {
 	return report, ctx.Err()
 }
 
-// now is the busSeq after the last record.
-func (o *Options) now(ctx context.Context) (uint64, error) {
+// now is the busSeq after the last record, and the node that leads.
+func (o *Options) now(ctx context.Context) (seq uint64, leader string, err error) {
 	status, err := o.Client.Status(ctx)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	var last uint64
 	for _, n := range status.Nodes {
-		last = max(last, n.BusSeq)
+		seq = max(seq, n.BusSeq)
 	}
-	return last + 1, nil
+	return seq + 1, status.Leader, nil
 }
 
 // ends tells waiters when an agent's instruction has ended.
@@ -84,10 +84,11 @@ func newEnds() *ends {
 	return &ends{waiting: make(map[string]chan error), early: make(map[string]error)}
 }
 
-// watch follows the log until ctx ends.
-func (e *ends) watch(ctx context.Context, o *Options, from uint64) {
+// watch follows the log until ctx ends, at the leader: a follower of a cluster with
+// little to do learns up to a heartbeat later that something is committed.
+func (e *ends) watch(ctx context.Context, o *Options, leader string, from uint64) {
 	query := api.WatchQuery{From: from, Kinds: []string{"TICK_COMPLETED", "TICK_FAILED"}}
-	for record, err := range o.Client.Watch(ctx, query) {
+	for record, err := range o.Client.Watch(ctx, query, client.Node(leader)) {
 		if err != nil {
 			e.close(err)
 			return
