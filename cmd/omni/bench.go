@@ -22,7 +22,7 @@ The load and the cluster share the machine if they run on one.`,
 		Args: onlySubcommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newBenchCommands(a), newBenchSteps(a), newBenchReads(a))
+	c.AddCommand(newBenchCommands(a), newBenchSteps(a), newBenchReads(a), newBenchTools(a))
 	return c
 }
 

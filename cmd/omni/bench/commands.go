@@ -37,7 +37,7 @@ func Commands(ctx context.Context, o Options) (Report, error) {
 func (o *Options) command(ctx context.Context) (operation, func(), error) {
 	payload := strings.Repeat("v", o.ValueBytes)
 	if o.Kind == Submit {
-		targets, err := o.services(ctx, literal, nil, o.Clients)
+		targets, err := o.services(ctx, literal, "echo", nil, o.Clients)
 		if err != nil {
 			return nil, nil, err
 		}

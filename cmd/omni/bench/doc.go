@@ -1,8 +1,9 @@
 // Package bench loads a running cluster and measures what it does.
 //
-// Three benchmarks, each one function: Commands (one durable command after the
-// other), Steps (durable tool steps of agents in parallel), Reads. Each has a
-// warm-up that is not counted, runs for a time, and gives a Report.
+// Four benchmarks, each one function: Commands (one durable command after the
+// other), Steps (durable tool steps of agents in parallel), Reads, and Tools (what
+// the kernel adds to a call of each kind of adapter). Each has a warm-up that is not
+// counted, runs for a time, and gives a Report, or one for each kind.
 //
 // Without a rate the loop is closed: so many clients, each asking again when it
 // was answered. That finds the throughput; the latencies are then corrected for

@@ -14,9 +14,10 @@ type Options struct {
 	Warmup   time.Duration // before that, not measured
 	Rate     float64       // operations per second; 0 is a closed loop
 
-	Kind        Kind   // Commands
-	ValueBytes  int    // Commands: payload of each
-	Batch       int    // Commands: of one request; 0 is the ordinary endpoint
-	Steps       int    // Steps: tool calls of one instruction
-	Consistency string // Reads
+	Kind        Kind     // Commands
+	ValueBytes  int      // Commands: payload of each
+	Batch       int      // Commands: of one request; 0 is the ordinary endpoint
+	Steps       int      // Steps, Tools: tool calls of one instruction
+	Consistency string   // Reads
+	Adapters    []string // Tools: kinds of AdapterKinds
 }

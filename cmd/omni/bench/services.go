@@ -14,16 +14,16 @@ import (
 	"github.com/omnikernel/omnikernel/transport/client"
 )
 
-// Programs of the agents that benchmarks make.
-var (
-	literal = program(map[string]any{"kind": "LITERAL", "payload": map[string]any{"value": true}})
+// literal is the program of agents that are only defined.
+var literal = program(map[string]any{"kind": "LITERAL", "payload": map[string]any{"value": true}})
 
-	// echoes calls the tool echo once for each item of its input.
-	echoes = program(map[string]any{"kind": "MAP", "payload": map[string]any{
+// calls is a program that calls a tool once for each item of its input.
+func calls(tool string) value.Raw {
+	return program(map[string]any{"kind": "MAP", "payload": map[string]any{
 		"over": "${input}", "as": "item",
-		"do": map[string]any{"kind": "CALL", "payload": map[string]any{"tool": "echo", "args": "${item}"}},
+		"do": map[string]any{"kind": "CALL", "payload": map[string]any{"tool": tool, "args": "${item}"}},
 	}})
-)
+}
 
 func program(v any) value.Raw {
 	raw, problem := value.FromGo(v)
@@ -33,9 +33,9 @@ func program(v any) value.Raw {
 	return raw
 }
 
-// services starts so many agents that wait for instructions, with a first
-// instruction on the input given. Their ids are made here.
-func (o *Options) services(ctx context.Context, source, input value.Raw, n int) ([]string, error) {
+// services starts so many agents that wait for instructions, may call one tool, and
+// have a first instruction on the input given. Their ids are made here.
+func (o *Options) services(ctx context.Context, source value.Raw, tool string, input value.Raw, n int) ([]string, error) {
 	ids := make([]string, n)
 	commands := make([]api.Command, n)
 	for i := range ids {
@@ -46,7 +46,7 @@ func (o *Options) services(ctx context.Context, source, input value.Raw, n int) 
 		ids[i] = id.String()
 		commands[i] = api.NewCommand(event.Start{Input: input, Define: event.Define{
 			ID: ids[i], Mode: "service", Program: source, Labels: map[string]string{"omni-bench": "agent"},
-			Grants: []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: "echo"}},
+			Grants: []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: tool}},
 		}})
 	}
 	return ids, firstError(o.Client.Batch(ctx, commands))

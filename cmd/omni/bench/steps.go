@@ -22,6 +22,11 @@ func Steps(ctx context.Context, o Options) (Report, error) {
 	for i := range items {
 		items[i] = i
 	}
+	return o.instructions(ctx, "steps", "echo", items)
+}
+
+// instructions measures instructions that call a tool once for each of the items.
+func (o *Options) instructions(ctx context.Context, name, tool string, items []any) (Report, error) {
 	input, problem := value.FromGo(items)
 	if problem != nil {
 		return Report{}, fmt.Errorf("make the input: %s", problem)
@@ -36,9 +41,9 @@ func Steps(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	group.Go(func() { ends.watch(watching, &o, leader, from) })
+	group.Go(func() { ends.watch(watching, o, leader, from) })
 
-	agents, err := o.services(ctx, echoes, input, o.Clients)
+	agents, err := o.services(ctx, calls(tool), tool, input, o.Clients)
 	if err != nil {
 		return Report{}, err
 	}
@@ -53,10 +58,10 @@ func Steps(ctx context.Context, o Options) (Report, error) {
 		if _, err := w.client.Submit(ctx, event.Submit{Agent: agent, Input: input}); err != nil {
 			return 0, err
 		}
-		return uint64(o.Steps), ends.await(ctx, agent)
+		return uint64(len(items)), ends.await(ctx, agent)
 	})
-	report := o.result("steps", workers)
-	report.StepsEach = o.Steps
+	report := o.result(name, workers)
+	report.StepsEach = len(items)
 	return report, ctx.Err()
 }
 

@@ -68,6 +68,19 @@ func Bench(p *tell.Page, r bench.Report) {
 	}
 }
 
+// BenchTool shows what one kind of adapter was measured at.
+func BenchTool(p *tell.Page, r bench.ToolReport) {
+	what := r.Adapter
+	if r.Idempotent {
+		what += " (idempotent)"
+	}
+	p.Line("%s: the kernel adds %s ms to %s ms, at p50 of one caller; %s calls/s of %d agents", what,
+		p.Bold(millis(r.AddedMillis)), millis(r.DirectMillis), p.Bold(fmt.Sprintf("%.0f", r.PerSecond)), r.Agents)
+	if r.Errors > 0 {
+		p.Line("%s: %s", p.Warn(fmt.Sprintf("%d failed", r.Errors)), r.First)
+	}
+}
+
 // zero dresses a number that should be 0.
 func zero(s tell.Style, n int) string {
 	if n == 0 {
