@@ -31,6 +31,7 @@ type Result struct {
 	Message string
 	Usage   kerneltools.Usage // what the call cost, when the service said so, whatever came of it
 	Passing bool              // another attempt may go better, where the call may be made twice
+	After   time.Duration     // the service asks that no other attempt is made before
 }
 
 // Succeed answers with a value.

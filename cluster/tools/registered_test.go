@@ -252,3 +252,49 @@ func TestCheckAtTheDoor(t *testing.T) {
 		assert.Equal(t, []string{row.field, row.rule}, []string{refused.Field, refused.Rule}, name)
 	}
 }
+
+// TO-10: a service that asks to be left alone for a while is, unless the call's time
+// would be over by then: it ends at once. Of attempts that may have done something
+// and do not say what they cost, nobody knows what they cost together.
+func TestRetriesAsTheServiceSays(t *testing.T) {
+	for name, row := range map[string]struct {
+		after, took time.Duration
+		made        int
+	}{
+		"a while":        {20 * time.Second, 20 * time.Second, 2},
+		"less than that": {time.Millisecond, time.Second, 2},
+		"too long":       {time.Minute, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				made := 0
+				r := withKind(t, &factory{call: func(context.Context, Request) Result {
+					made++
+					return Result{Code: failure.ToolUnreachable, Message: "no", After: row.after}
+				}})
+				began := time.Now()
+				result := r.Run(t.Context(), registered(1, func(m *kerneltools.Manifest) {
+					m.Retry = kerneltools.Retry{MaxAttempts: 2, BackoffMillis: 1000}
+				}))
+				assert.Equal(t, failure.ToolUnreachable, result.Code)
+				assert.Equal(t, row.made, made)
+				assert.InDelta(t, row.took.Milliseconds(), time.Since(began).Milliseconds(), 250)
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		results := []Result{
+			{Code: failure.OutcomeUnknown, Passing: true},
+			{Code: failure.ToolUnreachable},
+			{OK: true, Value: value.True, Usage: kerneltools.Usage{Metered: true, Tokens: 7}},
+		}
+		r := withKind(t, &factory{call: func(context.Context, Request) (next Result) {
+			next, results = results[0], results[1:]
+			return next
+		}})
+		thrice := func(m *kerneltools.Manifest) { m.Retry.MaxAttempts, m.Idempotent = 3, true }
+		result := r.Run(t.Context(), registered(1, thrice))
+		assert.True(t, result.OK)
+		assert.Equal(t, kerneltools.Usage{}, result.Usage)
+	})
+}

@@ -50,25 +50,34 @@ func (r *retry) again(result Result) bool {
 }
 
 // run makes attempts until one is not worth another, they are used up, or the
-// call's time is over. What each came to cost is added up.
+// call's time is over: also if it would be before the service lets another be made.
+// What each came to cost is added up; if one that may have done something does not
+// say, nothing is said, and the call is charged in full.
 func (r *retry) run(ctx context.Context, attempt func() Result) Result {
 	wait := backoff.ExponentialBackOff{InitialInterval: r.first, MaxInterval: r.max, Multiplier: 2, RandomizationFactor: 0.2}
 	wait.Reset()
-	result := attempt()
+	result, untold := attempt(), false
 	for made := uint32(1); made < r.attempts && r.again(result); made++ {
-		pause := time.NewTimer(wait.NextBackOff())
+		if deadline, some := ctx.Deadline(); some && time.Until(deadline) <= result.After {
+			return result
+		}
+		pause := time.NewTimer(max(wait.NextBackOff(), result.After))
 		select {
 		case <-ctx.Done():
 			pause.Stop()
 			return result
 		case <-pause.C:
 		}
+		untold = untold || !result.Usage.Metered && result.Code != failure.ToolUnreachable
 		spent := result.Usage
 		result = attempt()
 		if spent.Metered {
 			result.Usage.Metered = true
 			result.Usage.Tokens += spent.Tokens
 			result.Usage.USDMicros += spent.USDMicros
+		}
+		if untold {
+			result.Usage = kerneltools.Usage{}
 		}
 	}
 	return result

@@ -323,7 +323,7 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 	_, _ = rand.Read(limits.Seed[:]) // counts on the node that boots the cluster only
 	registry, err := tools.New(tools.Options{
 		MaxResultBytes: int(limits.MaxValueBytes),
-		Kinds:          []tools.Kind{httprequest.NewKind(httprequest.Options{Secrets: secretFromEnvironment, MaxResultBytes: int(limits.MaxValueBytes)})},
+		Kinds:          toolKinds(int(limits.MaxValueBytes)),
 		OnCrash: func(tool string, cause any, stack []byte) {
 			logger.Error("a tool adapter panicked", "tool", tool, "cause", cause, "stack", string(stack))
 		},

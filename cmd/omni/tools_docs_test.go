@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster/tools"
-	"github.com/omnikernel/omnikernel/cluster/tools/httprequest"
 	"github.com/omnikernel/omnikernel/cmd/omni/agentfile"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	evaluators "github.com/omnikernel/omnikernel/kernel/evaluator/registry"
@@ -22,11 +21,9 @@ import (
 func TestSnippetsOfTools(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "tools.md"))
 	require.NoError(t, err)
-	kind := httprequest.NewKind(httprequest.Options{})
-	defer kind.Close()
-	registry, err := tools.New(tools.Options{Kinds: []tools.Kind{kind}})
-	require.NoError(t, err)
 	limits := config.Default()
+	registry, err := tools.New(tools.Options{Kinds: toolKinds(int(limits.MaxValueBytes))})
+	require.NoError(t, err)
 	var manifests, programs, grants int
 	for _, found := range regexp.MustCompile("(?s)```(yaml|json)\n(.*?)```").FindAllStringSubmatch(string(content), -1) {
 		language, snippet := found[1], found[2]
@@ -53,5 +50,5 @@ func TestSnippetsOfTools(t *testing.T) {
 			assert.Nil(t, refused, "%+v", refused)
 		}
 	}
-	assert.Equal(t, []int{2, 1, 1}, []int{manifests, programs, grants})
+	assert.Equal(t, []int{3, 2, 1}, []int{manifests, programs, grants})
 }

@@ -62,10 +62,5 @@ func (k *Kind) Make(m *kerneltools.Manifest) (tools.Caller, error) {
 	if refusal != nil {
 		return nil, errConfig
 	}
-	t := &templated{config: c, options: &k.options, idempotent: m.Idempotent}
-	t.client = &http.Client{Transport: k.public, CheckRedirect: t.follow}
-	if c.private {
-		t.client.Transport = k.any
-	}
-	return t, nil
+	return &templated{config: c, sender: k.Sender(&c.Service, m.Idempotent, k.options.MaxResultBytes)}, nil
 }
