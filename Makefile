@@ -31,7 +31,7 @@ run: build ## build, then show the main job: three nodes carry an agent while th
 test: ## vet, house rules and all quick tests
 	$(GO) vet ./...
 	$(GO) test $(UNIT)
-	$(GO) test -p 1 $(PROCESS_DIRS)
+	$(GO) test -p 1 -timeout 20m $(PROCESS_DIRS)
 
 test-race: ## the same tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(UNIT)

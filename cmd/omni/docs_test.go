@@ -148,6 +148,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A demo":                  demo.Summary{},
 		"A drill":                 drill.Report{},
 		"A benchmark":             bench.Report{},
+		"A benchmark of tools":    bench.ToolReports{},
 		"A version":               build{},
 		"An error":                tell.Report{},
 	} {

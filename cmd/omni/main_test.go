@@ -96,7 +96,7 @@ func transcripts(t *testing.T, dir string, env map[string]string) {
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Deadline:            time.Now().Add(3 * time.Minute),
+		Deadline:            time.Now().Add(8 * time.Minute),
 		UpdateScripts:       os.Getenv("UPDATE_TRANSCRIPTS") != "",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
