@@ -189,7 +189,7 @@ func samples() []sample {
 		{bus.Released, &interning.Lost{Numbers: []uint32{1, 1<<32 - 1}}},
 		{bus.AgentDefined, &identity.Defined{
 			ID: id, Name: "bo", Evaluator: "std/1", Mode: identity.Service, Program: 1, Grants: 2, Labels: 3, Env: 4,
-			Teardown: 5, MaxDepth: 6, TTLMillis: 700,
+			Teardown: 5, Input: 8, MaxDepth: 6, TTLMillis: 700,
 		}},
 		{bus.Lifecycle, &lifecycle.Event{
 			From: lifecycle.Active, To: lifecycle.Faulted, Trigger: lifecycle.Error, Caller: lifecycle.Kernel,
@@ -378,7 +378,7 @@ func TestGoldenEvents(t *testing.T) {
 		ID: kerneltest.AgentID(1), Name: "bo", Evaluator: "std/1", Mode: "service",
 		Labels: map[string]string{"b": "2", "a": "1"}, Env: map[string]string{"k": "v"},
 		Grants:  []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: "**", NotAfterMillis: 9}},
-		Program: program, Teardown: program, MaxDepth: 3, TTLMillis: 700,
+		Program: program, Teardown: program, MaxDepth: 3, TTLMillis: 700, Input: value.True,
 	}
 	bodies := []struct {
 		kind event.Kind

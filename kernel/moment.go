@@ -114,7 +114,7 @@ func (m *Moment) definition(row *state.Row) event.Define {
 	d := event.Define{
 		Name: id.Name, Evaluator: id.Evaluator, Mode: id.Mode.String(), MaxDepth: id.MaxDepth, TTLMillis: id.TTLMillis,
 		Labels: pairsIn(m.state.Interned.Body(id.Labels)), Env: pairsIn(m.state.Interned.Body(id.Env)),
-		Program: m.source(id.Program), Teardown: m.source(id.Teardown),
+		Program: m.source(id.Program), Teardown: m.source(id.Teardown), Input: m.state.Interned.Body(id.Input),
 	}
 	grants := id.Grants
 	if row.Permissions.Grants != 0 { // what is left of them

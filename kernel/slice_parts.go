@@ -39,8 +39,8 @@ func losses(x *Slice, _ bus.At, r bus.Record) {
 
 // uses reports whether an agent's row names a body.
 func uses(row *state.Row, no uint32) bool {
-	id := &row.Identity
-	return slices.Contains([]uint32{id.Program, id.Teardown, id.Grants, id.Labels, id.Env, row.Permissions.Grants}, no) ||
+	own := row.Identity.Bodies()
+	return slices.Contains(own[:], no) || row.Permissions.Grants == no ||
 		row.Execution.Current != nil && row.Execution.Current.Program == no ||
 		slices.ContainsFunc(row.Execution.Queue, func(q execution.Queued) bool { return q.Program == no })
 }
@@ -83,8 +83,7 @@ func ownMemory(x *Slice, at bus.At, r bus.Record) {
 // its agent uses from then on.
 
 func namesOfDefined(b bus.Body, use func(uint32)) {
-	d := b.(*identity.Defined)
-	for _, no := range [...]uint32{d.Program, d.Teardown, d.Grants, d.Labels, d.Env} {
+	for _, no := range b.(*identity.Defined).Bodies() {
 		use(no)
 	}
 }

@@ -107,13 +107,13 @@ func appendRow(dst []byte, r *state.Row) []byte {
 }
 
 func (w *cborWriter) identity(r *identity.Row) {
-	w.list(15)
+	w.list(16)
 	w.bytes(r.ID[:])
 	w.text(r.Name)
 	w.text(r.Evaluator)
 	w.uints(uint64(r.Mode))
 	w.bool(r.Archived)
-	w.uints(uint64(r.Program), uint64(r.Grants), uint64(r.Labels), uint64(r.Env), uint64(r.Teardown), uint64(r.MaxDepth))
+	w.uints(uint64(r.Program), uint64(r.Grants), uint64(r.Labels), uint64(r.Env), uint64(r.Teardown), uint64(r.Input), uint64(r.MaxDepth))
 	w.int(r.TTLMillis)
 	w.int(r.DefinedAt)
 	w.uints(r.Seq)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/omnikernel/omnikernel/cluster/tools/schema"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
@@ -29,15 +30,8 @@ func (r *Registry) Check(m *kerneltools.Manifest) *failure.Refusal {
 		field string
 		raw   value.Raw
 	}{{"input", m.Input}, {"output", m.Output}} {
-		text := schemaText(s.raw)
-		if len(text) > maxSchemaBytes {
-			return refused(s.field, "must be at most "+strconv.Itoa(maxSchemaBytes)+" bytes of JSON")
-		}
-		if _, err := compileSchema(text); err != nil {
-			return &failure.Refusal{
-				Code: failure.InvalidArgument, Field: s.field, Rule: "is no JSON Schema (draft 2020-12) that compiles",
-				Hint: failure.Clip(oneLine(err.Error())),
-			}
+		if _, r := schema.Of(s.raw, s.field); r != nil {
+			return r
 		}
 	}
 	for i, name := range m.Segments {
@@ -54,8 +48,6 @@ func (r *Registry) Kinds() []string { return slices.Sorted(maps.Keys(r.kinds)) }
 func refused(field, rule string) *failure.Refusal {
 	return &failure.Refusal{Code: failure.InvalidArgument, Field: field, Rule: rule}
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Argument says why a manifest cannot rely on an argument: its input schema must
 // have it as a property, of one of the types, and where it is needed require it.

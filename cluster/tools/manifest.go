@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/omnikernel/omnikernel/cluster/tools/schema"
 )
 
 // Adapter is one external tool. Call is run on many goroutines at once; it
@@ -27,18 +29,15 @@ type Manifest struct {
 	DefaultTimeout time.Duration // for a Request without one
 }
 
-const (
-	maxNameBytes   = 128
-	maxSchemaBytes = 64 << 10
-)
+const maxNameBytes = 128
 
 // check returns what is wrong with a manifest apart from its schemas.
 func (m *Manifest) check() error {
 	switch {
 	case !isToolName(m.Name):
 		return fmt.Errorf("tool %q: name must be dotted words of lower-case letters, digits, _ and -", m.Name)
-	case len(m.Args) > maxSchemaBytes || len(m.Result) > maxSchemaBytes:
-		return fmt.Errorf("tool %s: a schema must be at most %d bytes", m.Name, maxSchemaBytes)
+	case len(m.Args) > schema.MaxBytes || len(m.Result) > schema.MaxBytes:
+		return fmt.Errorf("tool %s: a schema must be at most %d bytes", m.Name, schema.MaxBytes)
 	case m.MaxResultBytes <= 0:
 		return fmt.Errorf("tool %s: MaxResultBytes must be positive", m.Name)
 	case m.DefaultTimeout <= 0:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnikernel/omnikernel/cluster/tools/schema"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
@@ -52,8 +53,8 @@ type tool struct {
 	retry     retry
 	breaker   *breaker // of a registered tool
 	manifest  Manifest
-	args      *schema
-	result    *schema
+	args      *schema.Schema
+	result    *schema.Schema
 	maxResult int
 }
 
@@ -98,10 +99,10 @@ func newTool(adapter Adapter, maxResultBytes int) (*tool, error) {
 		t.maxResult = min(t.maxResult, maxResultBytes)
 	}
 	var err error
-	if t.args, err = compileSchema(t.manifest.Args); err != nil {
+	if t.args, err = schema.Compile(t.manifest.Args); err != nil {
 		return nil, fmt.Errorf("tool %s: args %w", t.manifest.Name, err)
 	}
-	if t.result, err = compileSchema(t.manifest.Result); err != nil {
+	if t.result, err = schema.Compile(t.manifest.Result); err != nil {
 		return nil, fmt.Errorf("tool %s: result %w", t.manifest.Name, err)
 	}
 	return t, nil
@@ -149,7 +150,7 @@ func (r *Registry) Run(ctx context.Context, request Request) Result {
 // run is Run, of a tool that there is; over is called once, when its adapter is not
 // needed for the call any more, however late.
 func (r *Registry) run(ctx context.Context, t *tool, request Request, over func()) Result {
-	if broken := t.args.check(request.Args); broken != "" {
+	if broken := t.args.Check(request.Args); broken != "" {
 		over()
 		return Fail(failure.ToolArgsInvalid, broken)
 	}
@@ -240,7 +241,7 @@ func (t *tool) check(result Result) Result {
 	if problem := value.Check(result.Value, t.maxResult); problem != nil {
 		return Fail(failure.ToolResultInvalid, problem.String())
 	}
-	if broken := t.result.check(result.Value); broken != "" {
+	if broken := t.result.Check(result.Value); broken != "" {
 		return Fail(failure.ToolResultInvalid, broken)
 	}
 	return Succeed(result.Value)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/omnikernel/omnikernel/cluster/tools/schema"
 	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
 )
 
@@ -104,10 +105,10 @@ func (r *Registry) make(m *kerneltools.Manifest) (*tool, error) {
 		return nil, err
 	}
 	t := &tool{adapter: adapter, manifest: manifestOf(m, r.maxResult), retry: retryOf(m), breaker: newBreaker(m.Name), maxResult: r.maxResult}
-	if t.args, err = compileSchema(t.manifest.Args); err != nil {
+	if t.args, err = schema.Compile(t.manifest.Args); err != nil {
 		return nil, err
 	}
-	if t.result, err = compileSchema(t.manifest.Result); err != nil {
+	if t.result, err = schema.Compile(t.manifest.Result); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -116,7 +117,7 @@ func (r *Registry) make(m *kerneltools.Manifest) (*tool, error) {
 // manifestOf is a registered manifest as adapters that are built in have theirs.
 func manifestOf(m *kerneltools.Manifest, maxResult int) Manifest {
 	return Manifest{
-		Name: m.Name, Description: m.Description, Args: schemaText(m.Input), Result: schemaText(m.Output),
+		Name: m.Name, Description: m.Description, Args: schema.Text(m.Input), Result: schema.Text(m.Output),
 		MaxResultBytes: maxResult, DefaultTimeout: defaultTimeout,
 	}
 }

@@ -103,6 +103,16 @@ func problemAt(f *agentfile.File, field, rule string) error {
 	return problem
 }
 
+// ofDefinition is inFile for a command that has more than the file's definition,
+// which stands under agent.
+func ofDefinition(err error, f *agentfile.File) error {
+	var said *api.Error
+	if !errors.As(err, &said) || !strings.HasPrefix(said.Field, "agent.") {
+		return err
+	}
+	return inFile(err, f, "agent.")
+}
+
 // inFile adds to a refusal of a field where the file has that field. The
 // server's paths begin with prefix where the file's do not.
 func inFile(err error, f *agentfile.File, prefix string) error {

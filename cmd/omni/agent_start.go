@@ -38,7 +38,7 @@ func newAgentStart(a *app) *cobra.Command {
 			defer connection.Close()
 			done, err := connection.Start(c.Context(), start)
 			if err != nil {
-				return inFile(err, f, "agent.")
+				return ofDefinition(err, f)
 			}
 			if !wait {
 				return a.tell.Data(done, func(p *tell.Page) { show.Done(p, "started", done) })

@@ -106,6 +106,7 @@ func appendDefine(dst []byte, d *Define) []byte {
 		f.key(12)
 		f.dst = appendBudget(f.dst, d.Budget)
 	}
+	f.raw(13, d.Input)
 	return f.end(at)
 }
 

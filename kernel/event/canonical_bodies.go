@@ -46,6 +46,8 @@ func (d *Define) fields(c *canonical) {
 			d.Budget = new(Budget)
 			d.Budget.fields(c)
 			c.fields, c.last = fields, key
+		case 13:
+			d.Input = c.bytes()
 		default:
 			c.stop()
 		}

@@ -214,6 +214,7 @@ func TestAppendedBodiesAreCanonical(t *testing.T) {
 		if rapid.Bool().Draw(t, "with budget") {
 			d.Budget = drawBudget(t)
 		}
+		d.Input = rawBytes(t, "schema")
 		start := Start{Define: d, Input: rawBytes(t, "input"), Reason: text(t, "reason")}
 		result := Result{
 			Agent: rapid.Uint32().Draw(t, "agent"), Tick: rapid.Uint64().Draw(t, "tick"), Call: rapid.Uint32().Draw(t, "call"),
@@ -227,7 +228,7 @@ func TestAppendedBodiesAreCanonical(t *testing.T) {
 	})
 	require.Equal(t, encodeByReflection(Define{}), Encode(Define{}))
 	for _, body := range []any{Define{}, Start{}, Result{}} {
-		require.Equal(t, map[string]int{"Define": 12, "Start": 3, "Result": 11}[reflect.TypeOf(body).Name()], reflect.TypeOf(body).NumField(),
+		require.Equal(t, map[string]int{"Define": 13, "Start": 3, "Result": 11}[reflect.TypeOf(body).Name()], reflect.TypeOf(body).NumField(),
 			"a new field of %T is written by append_bodies.go too", body)
 	}
 }

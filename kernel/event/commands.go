@@ -20,6 +20,7 @@ type Define struct {
 	Teardown  value.Raw           `cbor:"9,keyasint,omitempty" json:"teardown,omitempty" doc:"an instruction that runs last, while the agent is COMPLETING"`
 	MaxDepth  uint32              `cbor:"10,keyasint,omitempty" json:"max_depth,omitempty" doc:"levels of delegation below the agent; the kernel's max_depth when 0"`
 	TTLMillis int64               `cbor:"11,keyasint,omitempty" json:"ttl_ms,omitempty" doc:"milliseconds after spawn at which the agent's token expires; never when 0"`
+	Input     value.Raw           `cbor:"13,keyasint,omitempty" json:"input,omitempty" doc:"JSON Schema of what the agent's own program takes as input; takes everything when absent"`
 	Budget    *Budget             `cbor:"12,keyasint,omitempty" json:"budget,omitempty" doc:"what the agent may spend, with all that it delegates; only what binds those above when absent"`
 }
 

@@ -26,6 +26,7 @@ const (
 	MaxEnv         = 64
 	MaxEnvBytes    = 4096
 	MaxReasonBytes = 256
+	MaxInputBytes  = 64 << 10 // of the schema of an input
 
 	// DefaultEvaluator runs agents that name none.
 	DefaultEvaluator = "std/1"
@@ -57,7 +58,32 @@ func CheckDefine(cmd *event.Define, field string) *failure.Refusal {
 	if r := checkPairs(cmd.Env, field+"env", MaxEnv, MaxEnvBytes); r != nil {
 		return r
 	}
+	if r := checkInput(cmd, field); r != nil {
+		return r
+	}
 	return checkBudget(cmd.Budget, field+"budget")
+}
+
+// checkInput holds the schema of an input to the value model, and to the form of a
+// schema. What it says is the door's to judge by: here it is kept (EX-14).
+func checkInput(cmd *event.Define, field string) *failure.Refusal {
+	if len(cmd.Input) == 0 {
+		return nil
+	}
+	if p := value.Check(cmd.Input, MaxInputBytes); p != nil {
+		return &failure.Refusal{Code: failure.InvalidValue, Field: field + value.JoinKey("input", p.Path), Rule: p.Rule}
+	}
+	bad := &failure.Refusal{Code: failure.InvalidArgument, Field: field + "input"}
+	rd := value.NewReader(cmd.Input)
+	switch kind := rd.Kind(); {
+	case kind != value.MapKind && kind != value.BoolKind:
+		bad.Rule, bad.Hint = "must be a JSON Schema: an object, true or false", "what an agent begins with is given when it is started, not in its definition"
+	case len(cmd.Program) == 0:
+		bad.Rule = "is the schema of what the agent's own program takes, and it has none"
+	default:
+		return nil
+	}
+	return bad
 }
 
 // CheckCompiles holds the rules that take a compiler: grants and program. The
@@ -168,7 +194,7 @@ type definition struct {
 	account *budgets.Opened // nil for an agent that holds none
 
 	gains interning.Gained
-	first [5]interning.GainedEntry // where gains begins: no definition adds more
+	first [6]interning.GainedEntry // where gains begins: no definition adds more
 }
 
 // token is what an agent's first token will say (DE-1).
@@ -298,6 +324,9 @@ func (df *definer) intern(d *definition, cmd *event.Define, field string) *Refus
 	if len(cmd.Env) > 0 {
 		d.body.Env = in.add(v, interning.Env, event.AppendPairs(room[:0], cmd.Env))
 	}
+	if len(cmd.Input) > 0 {
+		d.body.Input = in.add(v, interning.Input, cmd.Input)
+	}
 	return nil
 }
 
@@ -336,7 +365,7 @@ func (in *interner) add(v View, class interning.Class, body []byte) uint32 {
 
 func (in *interner) room(v View) *Refusal {
 	if v.Interned.Bytes+in.bytes > v.Config.MaxInternedBytes {
-		return refuse(failure.LimitReached, "", "programs, grants, labels and environments would exceed the kernel's max_interned_bytes")
+		return refuse(failure.LimitReached, "", "programs, schemas, grants, labels and environments would exceed the kernel's max_interned_bytes")
 	}
 	return nil
 }
@@ -388,7 +417,7 @@ func (v View) checkRun(input value.Raw, reason string) *Refusal {
 		return nil
 	}
 	if p := value.Check(input, int(v.Config.MaxValueBytes)); p != nil {
-		return refuse(failure.InvalidValue, "input"+p.Path, p.Rule)
+		return refuse(failure.InvalidValue, value.JoinKey("input", p.Path), p.Rule)
 	}
 	return nil
 }

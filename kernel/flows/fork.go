@@ -118,7 +118,7 @@ func (f *forking) instruct(in *event.ForkInstruction, field string) *Refusal {
 	}
 	if len(in.Input) > 0 {
 		if p := f.check(in.Input); p != nil {
-			return refuse(failure.InvalidValue, field+"input"+p.Path, p.Rule)
+			return refuse(failure.InvalidValue, field+value.JoinKey("input", p.Path), p.Rule)
 		}
 	}
 	f.queue = append(f.queue, execution.InstructionBody{Program: program, Input: in.Input})

@@ -30,7 +30,7 @@ func Send(v View, cmd *event.Send, out *bus.Batch) (Target, *Refusal) {
 		message = value.Null
 	}
 	if p := value.Check(message, int(v.Config.MaxValueBytes)); p != nil {
-		return t, refuse(failure.InvalidValue, "message"+p.Path, p.Rule)
+		return t, refuse(failure.InvalidValue, value.JoinKey("message", p.Path), p.Rule)
 	}
 	box := &t.Row.Mailbox
 	if uint32(len(box.Messages)) >= v.Config.MaxMailbox || box.Bytes+uint32(len(message)) > v.Config.MaxMailboxBytes {

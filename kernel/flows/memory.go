@@ -162,7 +162,7 @@ func (v View) checksum(t Target) [32]byte {
 // event's principal's name.
 func PutShared(v View, cmd *event.PutShared, out *bus.Batch) (Done, *Refusal) {
 	if p := value.Check(cmd.Value, int(v.Config.MaxValueBytes)); p != nil {
-		return Done{}, refuse(failure.InvalidValue, "value"+p.Path, p.Rule)
+		return Done{}, refuse(failure.InvalidValue, value.JoinKey("value", p.Path), p.Rule)
 	}
 	return v.changeShared(&memory.Access{
 		Op: memory.OpWrite, Scope: memory.ScopeShared, Namespace: cmd.Namespace, Key: cmd.Key, Value: cmd.Value,

@@ -35,6 +35,8 @@ func CheckRun(cmd *event.PlanRun) *failure.Refusal {
 		return bad("seed", "must be at most 128 bytes of printable text")
 	case cmd.Agent.Mode == "task":
 		return bad("agent.mode", "the root agent of a run is a service: leave the mode out")
+	case len(cmd.Agent.Input) > 0:
+		return bad("agent.input", "the root agent of a run is given the input of each task: leave the schema out")
 	case len(cmd.Planner) > 0 && len(cmd.Tasks) > 0:
 		return bad("tasks", "a plan is given or made by a planner, not both")
 	case len(cmd.Planner) == 0 && len(cmd.Tasks) == 0:
@@ -69,7 +71,7 @@ func PlanRun(v View, cmd *event.PlanRun, out *bus.Batch) (Target, *Refusal) {
 	}
 	if len(cmd.Config) > 0 {
 		if p := value.Check(cmd.Config, int(v.Config.MaxValueBytes)); p != nil {
-			return Target{}, refuse(failure.InvalidValue, "config"+p.Path, p.Rule)
+			return Target{}, refuse(failure.InvalidValue, value.JoinKey("config", p.Path), p.Rule)
 		}
 	}
 	switch {

@@ -115,7 +115,7 @@ func (v View) archive(t Target, out *bus.Batch) {
 
 	id := &t.Row.Identity
 	var lost interning.Lost
-	for _, no := range [...]uint32{id.Program, id.Teardown, id.Grants, id.Labels, id.Env} {
+	for _, no := range id.Bodies() {
 		if no != 0 {
 			lost.Numbers = append(lost.Numbers, no)
 		}

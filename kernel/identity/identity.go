@@ -36,8 +36,8 @@ func (m Mode) String() string {
 // MarshalText gives the mode its name in JSON.
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// Row is the registry's part of an agent's row. Program, Grants, Labels and
-// Env are numbers of interned bodies, 0 for none.
+// Row is the registry's part of an agent's row. What Bodies lists are numbers of
+// interned bodies, 0 for none.
 type Row struct {
 	_         struct{} `cbor:",toarray"`
 	ID        ID
@@ -50,11 +50,18 @@ type Row struct {
 	Labels    uint32
 	Env       uint32
 	Teardown  uint32
+	Input     uint32  // schema of what the program takes (EX-14)
 	MaxDepth  uint32  // of the token that spawn issues (DE-1)
 	TTLMillis int64   // … and its lifetime; 0 for ever
 	DefinedAt int64   // kernel clock, Unix milliseconds
 	Seq       uint64  // busSeq of the definition
 	Origin    *Origin // of a fork; nil for any other
+}
+
+// Bodies are the numbers of the interned bodies that the agent was defined with, 0
+// for what it has not.
+func (r *Row) Bodies() [6]uint32 {
+	return [...]uint32{r.Program, r.Teardown, r.Input, r.Grants, r.Labels, r.Env}
 }
 
 // Tables is the module's state beside the rows: numbers by UUID.
@@ -88,6 +95,7 @@ type Defined struct {
 	Labels    uint32
 	Env       uint32
 	Teardown  uint32
+	Input     uint32
 	MaxDepth  uint32
 	TTLMillis int64
 }
@@ -103,6 +111,7 @@ func (b *Defined) AppendTo(dst []byte) []byte {
 	dst = bus.AppendUint(dst, uint64(b.Labels))
 	dst = bus.AppendUint(dst, uint64(b.Env))
 	dst = bus.AppendUint(dst, uint64(b.Teardown))
+	dst = bus.AppendUint(dst, uint64(b.Input))
 	dst = bus.AppendUint(dst, uint64(b.MaxDepth))
 	return bus.AppendInt(dst, b.TTLMillis)
 }
@@ -114,8 +123,13 @@ func DecodeDefined(raw []byte) (*Defined, bool) {
 	d.Fixed(b.ID[:])
 	b.Name, b.Evaluator, b.Mode = d.Text(), d.Text(), Mode(d.Byte())
 	b.Program, b.Grants, b.Labels, b.Env = d.Uint32(), d.Uint32(), d.Uint32(), d.Uint32()
-	b.Teardown, b.MaxDepth, b.TTLMillis = d.Uint32(), d.Uint32(), d.Int()
+	b.Teardown, b.Input, b.MaxDepth, b.TTLMillis = d.Uint32(), d.Uint32(), d.Uint32(), d.Int()
 	return b, d.Done()
+}
+
+// Bodies are the numbers of interned bodies that the record names, 0 for none.
+func (b *Defined) Bodies() [6]uint32 {
+	return [...]uint32{b.Program, b.Teardown, b.Input, b.Grants, b.Labels, b.Env}
 }
 
 // Apply takes an AgentDefined record in.
@@ -123,7 +137,7 @@ func (t *Tables) Apply(row *Row, no uint32, at bus.At, b *Defined) {
 	*row = Row{
 		ID: b.ID, Name: b.Name, Evaluator: b.Evaluator, Mode: b.Mode,
 		Program: b.Program, Grants: b.Grants, Labels: b.Labels, Env: b.Env,
-		Teardown: b.Teardown, MaxDepth: b.MaxDepth, TTLMillis: b.TTLMillis,
+		Teardown: b.Teardown, Input: b.Input, MaxDepth: b.MaxDepth, TTLMillis: b.TTLMillis,
 		DefinedAt: at.Now, Seq: at.Seq,
 	}
 	t.byID.Set(b.ID, no)
@@ -133,5 +147,5 @@ func (t *Tables) Apply(row *Row, no uint32, at bus.At, b *Defined) {
 // definition stands in the log.
 func (r *Row) ApplyArchived() {
 	r.Archived = true
-	r.Program, r.Grants, r.Labels, r.Env, r.Teardown = 0, 0, 0, 0, 0
+	r.Program, r.Teardown, r.Input, r.Grants, r.Labels, r.Env = 0, 0, 0, 0, 0, 0
 }

@@ -18,6 +18,7 @@ const (
 	Grants
 	Labels
 	Env
+	Input // a JSON Schema
 )
 
 // Digest names a body: SHA-256 over its class and its bytes.

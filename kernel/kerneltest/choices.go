@@ -33,6 +33,9 @@ func (h *History) define() event.Define {
 		d.Evaluator, d.Teardown = Words, nil
 		d.Program = value.AppendString(nil, [...]string{"breach", "panic", "forget", "forget", "x"}[h.choose.Pick("word", 5)])
 	}
+	if h.rarely("with a schema", 6) {
+		d.Input = JSON(h.T, `{"type":["object","null"]}`)
+	}
 	if h.rarely("scripted", 4) {
 		h.scripted(&d)
 	}

@@ -65,7 +65,7 @@ func (s *Sim) checkInterned(st *state.State) {
 	for no := uint32(1); no <= st.Agents.Len(); no++ {
 		row := st.Agents.Get(no)
 		id := &row.Identity
-		for _, body := range [...]uint32{id.Program, id.Teardown, id.Grants, id.Labels, id.Env} {
+		for _, body := range id.Bodies() {
 			use(body)
 		}
 		// A list that a revoked grant left behind is the agent's second one.

@@ -169,6 +169,7 @@ func (n *Naive) refuses(d *event.Define) (r rules) {
 			r.must(refusal == nil && len(program) <= int(n.config.MaxProgramBytes), failure.InvalidProgram)
 		}
 	}
+	r.must(len(d.Input) == 0 || len(d.Program) > 0, failure.InvalidArgument)
 	r.must(len(n.agents) < int(n.config.MaxAgents), failure.LimitReached)
 	return r
 }

@@ -59,6 +59,7 @@ func (n *Naive) planRun(b *event.PlanRun) Answer {
 	d := b.Agent
 	var r rules
 	r.must(d.Mode == "" || d.Mode == "service", failure.InvalidArgument)
+	r.must(len(d.Input) == 0, failure.InvalidArgument)
 	d.Mode = "service"
 	id, more := n.definition(&d)
 	r = append(r, more...)

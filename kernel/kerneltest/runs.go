@@ -120,6 +120,9 @@ func (h *History) planRun() {
 	if !h.plain && h.choose.Pick("spends", 2) == 0 {
 		b.Agent.Budget = h.budget()
 	}
+	if h.choose.Pick("schema", 4) > 0 {
+		b.Agent.Input = nil
+	}
 	if b.Agent.Mode == "task" && h.choose.Pick("task", 4) > 0 {
 		b.Agent.Mode = ""
 	}

@@ -60,8 +60,8 @@ func (s *Sim) sameSlice(live *state.State, slice *kernel.Slice, no uint32) {
 		require.Equal(s.T, live.Interned.Get(e.No), e, "agent %d", no)
 		return true
 	})
-	id := &row.Identity
-	for _, body := range [...]uint32{id.Program, id.Teardown, id.Grants, id.Labels, id.Env, row.Permissions.Grants} {
+	bodies := row.Identity.Bodies()
+	for _, body := range append(bodies[:], row.Permissions.Grants) {
 		require.True(s.T, body == 0 || mine.Interned.Get(body) != nil, "agent %d: body %d", no, body)
 	}
 }

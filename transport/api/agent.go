@@ -21,6 +21,7 @@ type Agent struct {
 	Evaluator  string            `json:"evaluator" doc:"evaluator and version that the agent's programs are written for"`
 	Labels     map[string]string `json:"labels,omitempty"`
 	Env        map[string]string `json:"env,omitempty"`
+	Input      value.Raw         `json:"input,omitempty" doc:"JSON Schema of what its own program takes as input"`
 	DefinedAt  int64             `json:"defined_at_ms" doc:"kernel clock, Unix milliseconds"`
 	DefinedSeq uint64            `json:"defined_bus_seq" doc:"busSeq of the definition"`
 	Archived   bool              `json:"archived,omitempty" doc:"only its tombstone is left; the rest is in the log"`

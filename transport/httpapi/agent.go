@@ -60,7 +60,7 @@ func describe(v *cluster.View, no uint32, row *state.Row) *api.Agent {
 	a := &api.Agent{
 		AgentID: flows.FormatID(id.ID), Name: id.Name, State: row.Lifecycle.State.String(),
 		Mode: id.Mode.String(), Evaluator: id.Evaluator, Archived: id.Archived,
-		Labels: texts(v.State, id.Labels), Env: texts(v.State, id.Env),
+		Labels: texts(v.State, id.Labels), Env: texts(v.State, id.Env), Input: v.State.Interned.Body(id.Input),
 		DefinedAt: id.DefinedAt, DefinedSeq: id.Seq,
 		FaultClass: row.Lifecycle.Fault.String(),
 		Tick:       tick(v.State, no, row.Execution.Current), Queued: uint32(len(row.Execution.Queue)),

@@ -108,6 +108,7 @@ func (s *Server) refusedWhole(answers []cluster.Answer) *api.Error {
 
 func (s *Server) decodeBatch(r *http.Request, body value.Raw, id *commandID) ([]batched, *api.Error) {
 	var commands []batched
+	around := &beside{ctx: r.Context()}
 	e := eachField(body, "", func(f field) *api.Error {
 		if f.key != "commands" {
 			return f.unknown("commands")
@@ -116,7 +117,7 @@ func (s *Server) decodeBatch(r *http.Request, body value.Raw, id *commandID) ([]
 			return invalid(f.path(), "must have at most "+strconv.Itoa(api.MaxBatchCommands)+" commands", "send several batches")
 		}
 		return f.eachItem(func(_ int, raw value.Raw, path string) *api.Error {
-			c, e := s.decodeCommand(r, raw, path, id)
+			c, e := s.decodeCommand(around, raw, path, id)
 			commands = append(commands, c)
 			return e
 		})
@@ -127,7 +128,7 @@ func (s *Server) decodeBatch(r *http.Request, body value.Raw, id *commandID) ([]
 	return commands, e
 }
 
-func (s *Server) decodeCommand(r *http.Request, raw value.Raw, path string, id *commandID) (batched, *api.Error) {
+func (s *Server) decodeCommand(b *beside, raw value.Raw, path string, id *commandID) (batched, *api.Error) {
 	var op string
 	var sequence int64
 	body := field{parent: path, key: "body", raw: value.EmptyMap}
@@ -156,7 +157,7 @@ func (s *Server) decodeCommand(r *http.Request, raw value.Raw, path string, id *
 		return batched{}, invalid(below(path, "sequence"), "goes with the header "+api.HeaderSession, "")
 	}
 	session.Seq = uint64(sequence)
-	kind, command, refusal, e := s.decodeOp(r, api.Op(op), body, path)
+	kind, command, refusal, e := s.decodeOp(b, api.Op(op), body, path)
 	switch {
 	case e != nil:
 		return batched{}, e
@@ -169,26 +170,28 @@ func (s *Server) decodeCommand(r *http.Request, raw value.Raw, path string, id *
 
 // decodeOp decodes one command. refusal is the command's own; e, with a path
 // from the root, is the batch's.
-func (s *Server) decodeOp(r *http.Request, op api.Op, f field, path string) (kind event.Kind, command any, refusal, e *api.Error) {
+func (s *Server) decodeOp(b *beside, op api.Op, f field, path string) (kind event.Kind, command any, refusal, e *api.Error) {
 	switch op {
 	case api.OpDefine:
 		d, e := decodeDefine(f.raw, f.path())
 		if e != nil {
 			return 0, nil, nil, e
 		}
+		b.define(d)
 		return event.AgentDefine, d, s.checkDefine(d, ""), nil
 	case api.OpStart:
 		start, e := decodeStart(f.raw, f.path())
 		if e != nil {
 			return 0, nil, nil, e
 		}
-		return event.AgentStart, start, s.checkDefine(&start.Define, "agent."), nil
+		b.define(&start.Define)
+		return event.AgentStart, start, s.checkStart(start), nil
 	case api.OpTrigger:
-		return decodeAs(event.AgentTrigger, f, decodeTrigger, checkTrigger)
+		return decodeAs(event.AgentTrigger, f, decodeTrigger, func(c *event.Trigger) *api.Error { return s.checkTriggered(b, c) })
 	case api.OpKill:
 		return decodeAs(event.AgentKill, f, decodeKill, checkKill)
 	case api.OpSubmit:
-		return decodeAs(event.AgentSubmit, f, decodeSubmit, func(c *event.Submit) *api.Error { return s.checkSubmit(r, c) })
+		return decodeAs(event.AgentSubmit, f, decodeSubmit, func(c *event.Submit) *api.Error { return s.checkSubmit(b, c) })
 	}
-	return s.decodeOther(r, op, f, path)
+	return s.decodeOther(b, op, f, path)
 }

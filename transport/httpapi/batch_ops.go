@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -10,7 +9,7 @@ import (
 )
 
 // decodeOther decodes the operations of a batch that are less frequent.
-func (s *Server) decodeOther(r *http.Request, op api.Op, f field, path string) (kind event.Kind, command any, refusal, e *api.Error) {
+func (s *Server) decodeOther(b *beside, op api.Op, f field, path string) (kind event.Kind, command any, refusal, e *api.Error) {
 	switch op {
 	case api.OpSend:
 		return decodeAs(event.AgentSend, f, decodeSend, checkSend)
@@ -18,7 +17,7 @@ func (s *Server) decodeOther(r *http.Request, op api.Op, f field, path string) (
 		return decodeAs(event.AgentReclassify, f, decodeReclassify, checkReclassify)
 	case api.OpRevokeToken:
 		return decodeAs(event.TokenRevoke, f, decodeRevokeToken, func(c *event.RevokeToken) *api.Error {
-			return s.resolveToken(r.Context(), &c.Agent)
+			return s.resolveToken(b.ctx, &c.Agent)
 		})
 	case api.OpRevokeGrant:
 		return decodeAs(event.GrantRevoke, f, decodeRevokeGrant, checkRevokeGrant)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
@@ -76,14 +75,16 @@ func (s *Server) makeDefine(_ *http.Request, body value.Raw) (event.Kind, any, *
 func (s *Server) makeStart(_ *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	start, e := decodeStart(body, "")
 	if e == nil {
-		e = s.checkDefine(&start.Define, "agent.")
+		e = s.checkStart(start)
 	}
 	return event.AgentStart, start, e
 }
 
 func (s *Server) makeTrigger(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	c := &event.Trigger{Agent: r.PathValue("id"), Trigger: r.PathValue("trigger")}
-	return made(event.AgentTrigger, c, body, decodeTrigger, checkTrigger)
+	return made(event.AgentTrigger, c, body, decodeTrigger, func(c *event.Trigger) *api.Error {
+		return s.checkTriggered(&beside{ctx: r.Context()}, c)
+	})
 }
 
 func (s *Server) makeKill(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
@@ -92,7 +93,7 @@ func (s *Server) makeKill(r *http.Request, body value.Raw) (event.Kind, any, *ap
 
 func (s *Server) makeSubmit(r *http.Request, body value.Raw) (event.Kind, any, *api.Error) {
 	return made(event.AgentSubmit, &event.Submit{Agent: r.PathValue("id")}, body, decodeSubmit,
-		func(c *event.Submit) *api.Error { return s.checkSubmit(r, c) })
+		func(c *event.Submit) *api.Error { return s.checkSubmit(&beside{ctx: r.Context()}, c) })
 }
 
 // made reads the body of a command whose address is in it already, and checks it.
@@ -112,6 +113,9 @@ func (s *Server) checkDefine(d *event.Define, field string) *api.Error {
 	r := flows.CheckDefine(d, field)
 	if r == nil {
 		r = flows.CheckCompiles(d, field, s.programs.Lookup)
+	}
+	if r == nil {
+		_, r = s.schemas.of(d.Input, field+"input")
 	}
 	if r != nil {
 		return atDoor(r)
@@ -147,28 +151,3 @@ var triggerNames = func() string {
 	}
 	return strings.Join(names, ", ")
 }()
-
-// checkSubmit compiles a submitted program with the agent's evaluator, if this
-// node knows the agent; if not, the kernel will tell.
-func (s *Server) checkSubmit(r *http.Request, submit *event.Submit) *api.Error {
-	if e := checkAgent(submit.Agent); e != nil || len(submit.Program) == 0 {
-		return e
-	}
-	view, err := s.node.Read(r.Context(), cluster.Consistency{Level: cluster.Stale})
-	if err != nil {
-		return nil
-	}
-	id, _ := flows.ParseID(submit.Agent)
-	_, row := view.Find(id)
-	if row == nil {
-		return nil
-	}
-	eval, ok := s.programs.Lookup(row.Identity.Evaluator)
-	if !ok {
-		return nil
-	}
-	if _, refusal := eval.Compile(submit.Program); refusal != nil {
-		return atDoor(refusal)
-	}
-	return nil
-}

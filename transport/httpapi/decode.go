@@ -36,12 +36,14 @@ func decodeDefine(raw value.Raw, path string) (*event.Define, *api.Error) {
 			return f.any(&d.Program)
 		case "teardown":
 			return f.any(&d.Teardown)
+		case "input":
+			return f.any(&d.Input)
 		case "max_depth":
 			return f.whole32(&d.MaxDepth)
 		case "ttl_ms":
 			return f.integer(&d.TTLMillis)
 		}
-		return f.unknown("budget, env, evaluator, grants, id, labels, max_depth, mode, name, program, teardown, ttl_ms")
+		return f.unknown("budget, env, evaluator, grants, id, input, labels, max_depth, mode, name, program, teardown, ttl_ms")
 	})
 }
 

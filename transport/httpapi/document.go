@@ -74,25 +74,25 @@ func (rt *route) operation(registry huma.Registry) *huma.Operation {
 	if rt.body != nil {
 		op.RequestBody = &huma.RequestBody{
 			Required: !rt.noBody,
-			Content:  map[string]*huma.MediaType{"application/json": {Schema: schema(registry, rt.body)}},
+			Content:  map[string]*huma.MediaType{"application/json": {Schema: schemaIn(registry, rt.body)}},
 		}
 	}
 	done := &huma.Response{Description: http.StatusText(rt.status)}
 	switch {
 	case rt.answer != nil:
-		done.Content = map[string]*huma.MediaType{"application/json": {Schema: schema(registry, rt.answer)}}
+		done.Content = map[string]*huma.MediaType{"application/json": {Schema: schemaIn(registry, rt.answer)}}
 	case rt.contentType != "":
 		done.Content = map[string]*huma.MediaType{rt.contentType: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
 	op.Responses[strconv.Itoa(rt.status)] = done
 	op.Responses["default"] = &huma.Response{
 		Description: "What the server says happened instead; code and definite tell whether the request took effect.",
-		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema(registry, typeOf[api.Error]())}},
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: schemaIn(registry, typeOf[api.Error]())}},
 	}
 	return op
 }
 
-func schema(registry huma.Registry, t reflect.Type) *huma.Schema {
+func schemaIn(registry huma.Registry, t reflect.Type) *huma.Schema {
 	return registry.Schema(t, true, t.Name())
 }
 

@@ -51,6 +51,11 @@ func (s *Server) makeFork(r *http.Request, body value.Raw) (event.Kind, any, *ap
 	if e := s.checkDefine(&fork.Define, ""); e != nil {
 		return 0, nil, e
 	}
+	if fork.Submit != nil && len(fork.Submit.Program) == 0 {
+		if e := s.checkInput(fork.Define.Input, fork.Submit.Input); e != nil {
+			return 0, nil, e
+		}
+	}
 	if size := len(event.Encode(fork)); size > event.MaxBytes-forkHeadBytes {
 		return 0, nil, refused(api.CodeTooLarge, "at", "what the agent had there has "+strconv.Itoa(size)+" bytes, and an event has at most "+
 			strconv.Itoa(event.MaxBytes-forkHeadBytes), "choose a point at which it remembered less, or had fewer messages")

@@ -21,6 +21,7 @@ type Server struct {
 	http     *http.Server
 	renderer *recordjson.Renderer
 	programs *compiledCache
+	schemas  *schemaCache
 	origins  *http.CrossOriginProtection
 
 	streams atomic.Int64 // being served
@@ -39,7 +40,7 @@ func New(node Node, options Options) *Server {
 		origins:  http.NewCrossOriginProtection(),
 	}
 	s.log = s.options.Logger
-	s.programs = newCompiledCache(s.options.Lookup)
+	s.programs, s.schemas = newCompiledCache(s.options.Lookup), newSchemaCache()
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.http = &http.Server{
 		Handler:           s.surviving(s.routes()),

@@ -34,6 +34,11 @@ func (c *converter) node(n *yaml.Node, shape *Shape, field string, depth int) *P
 	if problem := c.fits(n, shape, field); problem != nil {
 		return problem
 	}
+	if shape.kind == schema {
+		if problem := c.schema(n, field); problem != nil {
+			return problem
+		}
+	}
 	switch n.Kind {
 	case yaml.MappingNode:
 		return c.mapping(n, shape, field, depth)
@@ -77,6 +82,8 @@ func (c *converter) fits(n *yaml.Node, shape *Shape, field string) *Problem {
 		ok = n.Kind == yaml.MappingNode
 	case list:
 		ok = n.Kind == yaml.SequenceNode
+	case schema:
+		ok = n.Kind == yaml.MappingNode || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool"
 	}
 	if ok && shape.words != nil && !slices.Contains(shape.words, n.Value) {
 		return c.problem(n, field, "must be one of "+strings.Join(shape.words, ", "), "")
@@ -185,8 +192,6 @@ func (c *converter) member(key *yaml.Node, shape *Shape, path string) (*Shape, *
 	hint := "known here: " + strings.Join(known, ", ")
 	if instead := shape.meant(key.Value, known); instead != "" {
 		hint = "did you mean " + instead + "? " + hint
-	} else if _, ok := shape.aliases[key.Value]; ok {
-		hint = "give it on the command line: --" + key.Value + " JSON"
 	}
 	return nil, c.problem(key, path, "there is no such field", hint)
 }

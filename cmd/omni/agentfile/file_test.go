@@ -127,8 +127,8 @@ func TestRefusesWithPlaceFieldAndRule(t *testing.T) {
 
 func TestHintsSayWhatToWrite(t *testing.T) {
 	for src, want := range map[string]string{
-		"environment: {}\n":     "did you mean env? known here: budget, env, evaluator, grants, id, labels, max_depth, mode, name, program, script, teardown, ttl_ms",
-		"input: {a: 1}\n":       "give it on the command line: --input JSON",
+		"environment: {}\n":     "did you mean env? known here: budget, env, evaluator, grants, id, input, labels, max_depth, mode, name, program, script, teardown, ttl_ms",
+		"input: {a: 1}\n":       "what an agent begins with is given on the command line: --input JSON",
 		"env: {PORT: 8080}\n":   `put it in quotes: "8080"`,
 		"program: {1: a}\n":     `put it in quotes: "1"`,
 		"program: {n: 0x10}\n":  "such as 10, -1.5 or 1e6; or put it in quotes to make it text",

@@ -71,7 +71,7 @@ func TestRefusesRuns(t *testing.T) {
 		"steps: []\n":                        {"f.yaml:1:1: steps: there is no such field", "did you mean tasks? known here: agent, config, goal, name, planner, reason, seed, start, tasks"},
 		"budget: {}\n":                       {"f.yaml:1:1: budget: there is no such field", "did you mean agent.budget? known here: agent, config, goal, name, planner, reason, seed, start, tasks"},
 		"completely: 1\n":                    {"f.yaml:1:1: completely: there is no such field", "known here: agent, config, goal, name, planner, reason, seed, start, tasks"},
-		"agent: {budgte: {}}\n":              {"f.yaml:1:9: agent.budgte: there is no such field", "did you mean budget? known here: budget, env, evaluator, grants, id, labels, max_depth, mode, name, program, script, teardown, ttl_ms"},
+		"agent: {budgte: {}}\n":              {"f.yaml:1:9: agent.budgte: there is no such field", "did you mean budget? known here: budget, env, evaluator, grants, id, input, labels, max_depth, mode, name, program, script, teardown, ttl_ms"},
 		"agent:\n  budget: {token: 5}\n":     {"f.yaml:2:12: agent.budget.token: there is no such field", "did you mean tokens? known here: tokens, usd_micros, wall_ms, warn_percent"},
 		"tasks:\n- {name: a, needs: [b]}\n":  {"f.yaml:2:13: tasks[0].needs: there is no such field", "did you mean uses? known here: input, name, program, uses"},
 		"tasks:\n- name: a\n  uses: b\n":     {"f.yaml:3:9: tasks[0].uses: must be a list, not text", ""},

@@ -19,10 +19,11 @@ const (
 	list
 	texts // a mapping from text to text
 	flag
+	schema // a JSON Schema
 )
 
 func (k kind) String() string {
-	return [...]string{"a value", "text", "an integer", "a mapping", "a list", "a mapping of text to text", "true or false"}[k]
+	return [...]string{"a value", "text", "an integer", "a mapping", "a list", "a mapping of text to text", "true or false", "a JSON Schema: a mapping, true or false"}[k]
 }
 
 var (
@@ -31,6 +32,7 @@ var (
 	aInteger = &Shape{kind: integer}
 	aTexts   = &Shape{kind: texts}
 	aFlag    = &Shape{kind: flag}
+	aSchema  = &Shape{kind: schema}
 )
 
 // Agent is the file of define and start: who the agent is, what it may do, and
@@ -49,6 +51,7 @@ var Agent = &Shape{
 		}}},
 		"program":  instruction,
 		"script":   aText,
+		"input":    aSchema,
 		"teardown": instruction,
 		"budget": {kind: object, members: map[string]*Shape{
 			"tokens": aInteger, "usd_micros": aInteger, "wall_ms": aInteger, "warn_percent": aInteger,
@@ -58,7 +61,7 @@ var Agent = &Shape{
 	},
 	aliases: map[string]string{
 		"depth": "max_depth", "ttl": "ttl_ms", "agent_id": "id", "label": "labels", "environment": "env", "permissions": "grants", "grant": "grants", "budgets": "budget",
-		"instruction": "program", "input": "",
+		"instruction": "program", "inputs": "input", "input_schema": "input", "schema": "input",
 	},
 }
 
@@ -109,8 +112,8 @@ var Tool = &Shape{
 		"description": aText,
 		"adapter":     aText,
 		"config":      instruction,
-		"input":       aValue,
-		"output":      aValue,
+		"input":       aSchema,
+		"output":      aSchema,
 		"timeout_ms":  aInteger,
 		"retry": {kind: object, members: map[string]*Shape{
 			"max_attempts": aInteger, "backoff_ms": aInteger, "max_backoff_ms": aInteger,

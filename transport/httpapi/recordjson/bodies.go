@@ -179,6 +179,7 @@ func outcome(o *event.Outcome) fields {
 func defined(d *identity.Defined) fields {
 	f := fields{"agent_id": flows.FormatID(d.ID), "evaluator": d.Evaluator, "mode": d.Mode}
 	set(set(set(f, "name", d.Name), "program", d.Program), "teardown", d.Teardown)
+	set(f, "input", d.Input)
 	set(set(set(f, "grants", d.Grants), "labels", d.Labels), "env", d.Env)
 	return set(set(f, "max_depth", d.MaxDepth), "ttl_ms", d.TTLMillis)
 }

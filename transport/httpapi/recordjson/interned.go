@@ -20,6 +20,8 @@ func className(c interning.Class) string {
 		return "labels"
 	case interning.Env:
 		return "env"
+	case interning.Input:
+		return "input"
 	}
 	return "unknown"
 }
@@ -50,8 +52,8 @@ func content(class interning.Class, body []byte) any {
 		if grants, ok := event.DecodeBody[[]permissions.Grant](body); ok {
 			return *grants
 		}
-	case interning.Labels, interning.Env:
-		return value.Raw(body) // a map of texts is a value
+	case interning.Labels, interning.Env, interning.Input:
+		return value.Raw(body) // a map of texts is a value, and so is a schema
 	}
 	return nil
 }

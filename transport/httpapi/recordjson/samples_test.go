@@ -95,7 +95,7 @@ func logSamples() map[bus.Kind]bus.Body {
 func agentSamples() map[bus.Kind]bus.Body {
 	return map[bus.Kind]bus.Body{
 		bus.AgentDefined: &identity.Defined{
-			ID: identity.ID{1}, Name: "a", Evaluator: "std/1", Mode: identity.Service, Program: 1, Teardown: 2, MaxDepth: 3, TTLMillis: 4,
+			ID: identity.ID{1}, Name: "a", Evaluator: "std/1", Mode: identity.Service, Program: 1, Teardown: 2, Input: 3, MaxDepth: 3, TTLMillis: 4,
 		},
 		bus.Forked: &identity.Forked{Origin: identity.Origin{ID: identity.ID{1}, Seq: 7, Head: [32]byte{1}}},
 		bus.Lifecycle: &lifecycle.Event{

@@ -1,4 +1,4 @@
-package tools
+package schema
 
 import (
 	"cmp"
@@ -12,19 +12,14 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
-// describe names the first broken rule in our own words: results enter the
-// log, and a library's texts change with its version (EV-13). Values are never
-// repeated, since a value may be what must not be logged.
-func describe(broken *jsonschema.ValidationError) string {
+// first is the broken rule that is told, in our own words: results enter the log,
+// and a library's texts change with its version (EV-13). Values are never repeated,
+// since a value may be what must not be logged.
+func first(broken *jsonschema.ValidationError) *jsonschema.ValidationError {
 	leaves := appendLeaves(nil, broken)
-	first := slices.MinFunc(leaves, func(a, b *jsonschema.ValidationError) int {
+	return slices.MinFunc(leaves, func(a, b *jsonschema.ValidationError) int {
 		return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(ruleOf(a), ruleOf(b)))
 	})
-	path := pathOf(first.InstanceLocation)
-	if path == "" {
-		return ruleOf(first)
-	}
-	return path + ": " + ruleOf(first)
 }
 
 // appendLeaves collects the causes that have no causes. Of alternatives none
@@ -42,14 +37,6 @@ func appendLeaves(leaves []*jsonschema.ValidationError, e *jsonschema.Validation
 		leaves = appendLeaves(leaves, cause)
 	}
 	return leaves
-}
-
-// schemaText is a manifest's schema as JSON; empty for one that is not there.
-func schemaText(schema value.Raw) string {
-	if len(schema) == 0 {
-		return ""
-	}
-	return string(schema.AppendJSON(nil))
 }
 
 // pathOf writes a JSON pointer's tokens as our paths are written: a.b[2].
@@ -96,7 +83,7 @@ func ruleOf(e *jsonschema.ValidationError) string {
 	}
 	words := e.ErrorKind.KeywordPath()
 	if len(words) == 0 {
-		return "must fit the tool's schema"
+		return "must fit the schema"
 	}
 	return "must keep to the schema's " + words[0]
 }

@@ -1,11 +1,20 @@
-package tools
+package schema
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/kernel/value"
 )
+
+func raw(t *testing.T, v any) value.Raw {
+	t.Helper()
+	r, problem := value.FromGo(v)
+	require.Nil(t, problem)
+	return r
+}
 
 // EV-13: every broken rule is told in our words, with its path, and without
 // the value.
@@ -48,9 +57,9 @@ func TestSchemaMessages(t *testing.T) {
 		{`{"properties": {"l": {"$ref": "#"}, "v": {"type": "null"}}}`, map[string]any{"l": map[string]any{"v": 1}}, "l.v: must be of type null"},
 		{`false`, 1, "must not be there"},
 	} {
-		s, err := compileSchema(row.schema)
+		s, err := Compile(row.schema)
 		require.NoError(t, err, row.schema)
-		got := s.check(raw(t, row.value))
+		got := s.Check(raw(t, row.value))
 		assert.Equal(t, row.want, got, row.schema)
 		assert.NotContains(t, got, "hunter2")
 	}
@@ -58,19 +67,19 @@ func TestSchemaMessages(t *testing.T) {
 
 func TestSchemaAcceptsAll(t *testing.T) {
 	for _, text := range []string{"", "true", "{}", " {} "} {
-		s, err := compileSchema(text)
+		s, err := Compile(text)
 		require.NoError(t, err)
 		assert.Nil(t, s, "%q must cost nothing", text)
-		assert.Empty(t, s.check(raw(t, "x")))
+		assert.Empty(t, s.Check(raw(t, "x")))
 	}
 }
 
 func TestSchemaAcceptsIntegersAndFloats(t *testing.T) {
-	s, err := compileSchema(`{"type": "array", "items": [{}, {}], "prefixItems": [{"type": "integer"}, {"type": "number"}]}`)
+	s, err := Compile(`{"type": "array", "items": [{}, {}], "prefixItems": [{"type": "integer"}, {"type": "number"}]}`)
 	require.Error(t, err, "draft 2020-12 has no list in items")
 	assert.Nil(t, s)
-	s, err = compileSchema(`{"type": "array", "prefixItems": [{"type": "integer"}, {"type": "number"}]}`)
+	s, err = Compile(`{"type": "array", "prefixItems": [{"type": "integer"}, {"type": "number"}]}`)
 	require.NoError(t, err)
-	assert.Empty(t, s.check(raw(t, []any{3, 1.5})))
-	assert.Empty(t, s.check(raw(t, []any{3.0, 1})))
+	assert.Empty(t, s.Check(raw(t, []any{3, 1.5})))
+	assert.Empty(t, s.Check(raw(t, []any{3.0, 1})))
 }

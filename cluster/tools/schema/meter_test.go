@@ -1,4 +1,4 @@
-package tools
+package schema
 
 import (
 	"fmt"
@@ -51,10 +51,10 @@ func TestSchemaStepsAreBounded(t *testing.T) {
 		{"values", `{"items": {"enum": [` + strings.Repeat("1,", 1000) + `2]}}`, wide},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			s, err := compileSchema(row.schema)
+			s, err := Compile(row.schema)
 			require.NoError(t, err)
 			began := time.Now()
-			assert.Equal(t, "it cannot be checked: the schema asks for more than 250000 steps", s.check(raw(t, row.value)))
+			assert.Equal(t, "cannot be checked: the schema asks for more than 250000 steps", s.Check(raw(t, row.value)))
 			assert.Less(t, time.Since(began), 10*time.Second)
 		})
 	}
@@ -66,25 +66,25 @@ func TestSchemaStepsOfWhatIsCommon(t *testing.T) {
 	for i := range items {
 		items[i] = map[string]any{"name": "somebody", "tags": []any{"a", "b"}, "kind": "x"}
 	}
-	s, err := compileSchema(`{"type": "array", "uniqueItems": false, "items": {"type": "object", "required": ["name"], "additionalProperties": false,
+	s, err := Compile(`{"type": "array", "uniqueItems": false, "items": {"type": "object", "required": ["name"], "additionalProperties": false,
 		"properties": {"name": {"type": "string", "pattern": "^[a-z]+$"}, "tags": {"type": "array", "uniqueItems": true, "items": {"type": "string"}},
 		"kind": {"anyOf": [{"const": "x"}, {"const": "y"}, {"type": "null"}]}}}}`)
 	require.NoError(t, err)
-	assert.Empty(t, s.check(raw(t, items)))
-	tree, err := compileSchema(`{"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}, "additionalProperties": false}`)
+	assert.Empty(t, s.Check(raw(t, items)))
+	tree, err := Compile(`{"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}, "additionalProperties": false}`)
 	require.NoError(t, err)
 	value := map[string]any{}
 	for range 9 {
 		value = map[string]any{"left": value, "right": value}
 	}
-	assert.Empty(t, tree.check(raw(t, value)))
+	assert.Empty(t, tree.Check(raw(t, value)))
 }
 
 // A definition that refers to itself without going down ends, and fits nothing.
 func TestSchemaThatRefersToItself(t *testing.T) {
-	s, err := compileSchema(`{"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}`)
+	s, err := Compile(`{"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}`)
 	require.NoError(t, err)
-	assert.NotEmpty(t, s.check(raw(t, 1)))
+	assert.NotEmpty(t, s.Check(raw(t, 1)))
 }
 
 func TestSchemaHasNoDynamicReferences(t *testing.T) {
@@ -92,7 +92,7 @@ func TestSchemaHasNoDynamicReferences(t *testing.T) {
 		`{"properties": {"a": {"$dynamicRef": "#x"}}, "$defs": {"x": {"$dynamicAnchor": "x"}}}`,
 		`{"$ref": "https://json-schema.org/draft/2020-12/schema"}`,
 	} {
-		_, err := compileSchema(text)
+		_, err := Compile(text)
 		require.ErrorIs(t, err, errDynamicReference, text)
 	}
 }

@@ -1,4 +1,4 @@
-package tools
+package schema
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxSchemaSteps bounds what a check of one value against one schema may take: a third
+// maxSteps bounds what a check of one value against one schema may take: a third
 // of a second or so. A schema of a few hundred bytes, whose definitions each refer twice
 // to the next one, asks for more than anybody can wait for, and the library has no
 // bound of its own.
-const maxSchemaSteps = 250_000
+const maxSteps = 250_000
 
 var errDynamicReference = errors.New("a schema must not use $dynamicRef or $recursiveRef: use $ref")
 
@@ -24,7 +24,7 @@ type meter struct{ left int }
 
 // affordable reports whether a check keeps to its bound.
 func affordable(s *jsonschema.Schema, v any) bool {
-	m := meter{left: maxSchemaSteps}
+	m := meter{left: maxSteps}
 	m.visit(s, v, nil)
 	return m.left >= 0
 }
