@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/json"
-
 	"github.com/spf13/cobra"
 
+	"github.com/omnikernel/omnikernel/cmd/omni/onecall"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/kernel/event"
-	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
@@ -54,13 +52,8 @@ exit 1 when that failed.`,
 
 // answered prints what the call came to: the agent's result is that, whatever it is.
 func (a *app) answered(tool string, agent api.Agent) error {
-	var answer struct {
-		OK      bool      `json:"ok"`
-		Value   value.Raw `json:"value"`
-		Code    string    `json:"code"`
-		Message string    `json:"message"`
-	}
-	if agent.Result == nil || json.Unmarshal(agent.Result.AppendJSON(nil), &answer) != nil {
+	answer, ok := onecall.AnswerOf(agent)
+	if !ok {
 		return &tell.Problem{Exit: api.ExitRefused, Code: tell.CodeAgentFailed, Message: failed(agent),
 			Hint: "omni agent history " + agent.AgentID + " tells what happened"}
 	}
@@ -71,23 +64,15 @@ func (a *app) answered(tool string, agent api.Agent) error {
 	return a.tell.Data(answer.Value, func(p *tell.Page) { p.Line("%s", answer.Value.AppendJSON(nil)) })
 }
 
-// oneCall is an agent that makes one call, and may do nothing else. The arguments
-// are its input, so that nothing in them is taken for an expression.
 func oneCall(tool, args string, timeout int64) (event.Start, error) {
 	input, problem := value.FromJSON([]byte(args), maxInputBytes)
 	if problem != nil {
 		return event.Start{}, tell.Usage(`for example --args '{"city": "Oslo"}'`, "--args is no JSON value: %s", problem)
 	}
-	payload := map[string]any{"tool": tool, "args": "${input}", "handle": true}
-	if timeout != 0 {
-		payload["timeout_ms"] = timeout
-	}
-	program, problem := value.FromGo(map[string]any{"kind": "CALL", "payload": payload})
+	start, problem := onecall.Start(tool, input, timeout)
 	if problem != nil {
 		return event.Start{}, tell.Usage("see what there is with: omni tool list", "NAME is no name of a tool: %s", problem)
 	}
-	return event.Start{Input: input, Reason: "omni tool test", Define: event.Define{
-		Name: "tool-test", Program: program,
-		Grants: []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: tool + "/**"}},
-	}}, nil
+	start.Reason = "omni tool test"
+	return start, nil
 }
