@@ -62,6 +62,7 @@ type serverFlags struct {
 	policy                nodestate.Policy
 	drain                 time.Duration
 	minFree               uint32 // MiB
+	mcpServers            string
 	evaluators            flows.Lookup
 }
 
@@ -114,6 +115,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	addPolicyFlags(flags, &f.policy)
 	flags.Uint32Var(&f.minFree, "min-free", 256, "MiB that must be free where the node keeps everything, or a tenth of a smaller disk, for it to be healthy; 0 does not look")
 	flags.DurationVar(&f.drain, "drain", 5*time.Second, "how long a stop waits for tool calls that are under way")
+	flags.StringVar(&f.mcpServers, "mcp-servers", "", "file of the MCP servers that tools may name: {\"mcpServers\": {NAME: {\"command\": …} or {\"url\": …}}}")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
@@ -321,9 +323,10 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 	limits := config.Default()
 	limits.ClusterID, limits.KernelID, limits.SegmentBytes = f.cluster, f.kernel, f.segmentBytes
 	_, _ = rand.Read(limits.Seed[:]) // counts on the node that boots the cluster only
+	servers, unknown := readMCPServers(f.mcpServers)
 	registry, err := tools.New(tools.Options{
 		MaxResultBytes: int(limits.MaxValueBytes),
-		Kinds:          toolKinds(int(limits.MaxValueBytes)),
+		Kinds:          toolKinds(int(limits.MaxValueBytes), servers, logger.Named("mcp")),
 		OnCrash: func(tool string, cause any, stack []byte) {
 			logger.Error("a tool adapter panicked", "tool", tool, "cause", cause, "stack", string(stack))
 		},
@@ -348,7 +351,7 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 	if refusal := limits.Check(); refusal != nil {
 		return c, fmt.Errorf("--%s: %s", strings.ReplaceAll(refusal.Field, "_", "-"), refusal.Rule)
 	}
-	return c, err
+	return c, errors.Join(err, unknown)
 }
 
 // answer begins to answer, under supervision: a listener that fails is opened

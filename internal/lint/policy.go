@@ -85,6 +85,7 @@ var unsupervised = map[string]string{
 	"cluster/nodejournal":                 "it writes the journal that a panic is on record in, before and after there are components",
 	"cluster/logsink":                     "it writes the log that a panic is told in",
 	"cluster/tools":                       "it recovers from what an adapter panics with, and answers that to the program (TO-6)",
+	"cluster/tools/mcpclient":             "it waits for programs and connections, and runs nothing that is handed to it",
 	"cluster/tools/sandbox/init_linux.go": "it is a process of its own, which may end",
 	"cluster/commit_planted.go":           "it is wrong on purpose",
 	"transport/raftstream":                "its streams are Raft's; what a node answers on them recovers by itself",

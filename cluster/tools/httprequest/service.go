@@ -97,15 +97,11 @@ func (s *Service) readHeaders(m *kerneltools.Manifest, raw value.Raw) *failure.R
 		name, _ := rd.ReadString()
 		text, ok := rd.Skip().Text()
 		field := value.JoinKey("config", value.JoinKey("headers", value.JoinKey(name, "")))
-		switch {
-		case !ok:
+		if !ok {
 			return wrong(field, "must be a text")
-		case !isToken(name):
-			return wrong(field, "is not a header name")
-		case refusedHeaders[http.CanonicalHeaderKey(name)]:
-			return wrong(field, "is not the manifest's to set")
-		case !isHeaderValue(text):
-			return wrong(field, "must be visible ASCII and spaces")
+		}
+		if rule := HeaderRule(name, text); rule != "" {
+			return wrong(field, rule)
 		}
 		if _, secret, ok := cutSecret(text); ok && !slices.Contains(m.Secrets, secret) {
 			return wrong(field, "uses the secret "+strconv.Quote(secret)+", which secrets must list")

@@ -130,5 +130,10 @@ var Tool = &Shape{
 	},
 }
 
+// MCPServers is the file of servers that a node reaches tools at, as editors write it.
+var MCPServers = &Shape{
+	kind: object, members: map[string]*Shape{"mcpServers": instruction}, aliases: map[string]string{"mcp_servers": "mcpServers", "servers": "mcpServers"},
+}
+
 // instruction is judged by the kernel; here it only has to be a mapping.
 var instruction = &Shape{kind: object}
