@@ -205,10 +205,16 @@ func (a *Answer) Value() (any, *tools.Result) {
 	if broken != "" {
 		return nil, ends(failure.ToolResultInvalid, a.used.redact(broken))
 	}
-	if len(a.used) > 0 {
-		decoded = a.used.redactValue(decoded)
+	return a.Redact(decoded), nil
+}
+
+// Redact puts the names of secrets that were sent in their place. Who decodes a text of
+// the body once more asks for it again: what was escaped is plain by then.
+func (a *Answer) Redact(v any) any {
+	if len(a.used) == 0 {
+		return v
 	}
-	return decoded, nil
+	return a.used.redactValue(v)
 }
 
 func ends(code failure.Code, message string) *tools.Result {

@@ -17,7 +17,7 @@ import (
 //
 // A model writes the arguments of what it asks for itself. What is no JSON stands in
 // raw, and arguments is null: an agent can tell the model.
-func completion(answer map[string]any) tools.Result {
+func completion(answer map[string]any, redact func(any) any) tools.Result {
 	choices, _ := answer["choices"].([]any)
 	if len(choices) == 0 {
 		return malformed("has no choices")
@@ -35,7 +35,7 @@ func completion(answer map[string]any) tools.Result {
 		message["refusal"] = said["refusal"]
 	}
 	if list, some := said["tool_calls"].([]any); some && len(list) > 0 {
-		asked, broken := calls(list)
+		asked, broken := calls(list, redact)
 		if broken != "" {
 			return malformed(broken)
 		}
@@ -57,7 +57,7 @@ func completion(answer map[string]any) tools.Result {
 	return tools.Succeed(made)
 }
 
-func calls(list []any) (asked []any, broken string) {
+func calls(list []any, redact func(any) any) (asked []any, broken string) {
 	for _, one := range list {
 		call, _ := one.(map[string]any)
 		function, _ := call["function"].(map[string]any)
@@ -70,7 +70,7 @@ func calls(list []any) (asked []any, broken string) {
 			text = "{}"
 		}
 		if parsed, problem := value.FromJSON([]byte(text), 4*len(text)+16); problem == nil {
-			made["arguments"] = parsed.ToGo()
+			made["arguments"] = redact(parsed.ToGo())
 		} else {
 			made["arguments"], made["raw"] = nil, text
 		}

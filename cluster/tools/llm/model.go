@@ -52,7 +52,7 @@ func (m *model) read(answer *httprequest.Answer) (tools.Result, kerneltools.Usag
 	if !ok {
 		return malformed("is no JSON object"), kerneltools.Usage{}
 	}
-	return completion(all), m.config.prices.usage(all)
+	return completion(all, answer.Redact), m.config.prices.usage(all)
 }
 
 // refusal says in our own words what the statuses mean that a person can do something

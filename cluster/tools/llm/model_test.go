@@ -153,6 +153,22 @@ func TestToolCallsGoThereAndBack(t *testing.T) {
 	assert.Equal(t, map[string]any{"role": "tool", "tool_call_id": "c2", "content": "no JSON"}, sent[3])
 }
 
+// TO-7: a key that a service says comes back as its name, also where a model wrote it
+// into arguments, escaped once more.
+func TestKeysThatComeBack(t *testing.T) {
+	s := serve(t, `{"model":"hush","choices":[{"message":{"role":"assistant","content":"it is hush","tool_calls":[
+		{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":[\"\\u0068ush\",\"hush\"]}"}}]}}]}`)
+	result := run(t, manifest(t, map[string]any{"url": s.URL, "headers": map[string]any{"Authorization": "Bearer secret:KEY"}}), hello())
+	require.True(t, result.OK, result.Message)
+	assert.Equal(t, map[string]any{
+		"model": "secret:KEY", "finish_reason": "", "message": map[string]any{
+			"role": "assistant", "content": "it is secret:KEY", "tool_calls": []any{
+				map[string]any{"id": "c1", "name": "f", "arguments": map[string]any{"a": []any{"secret:KEY", "secret:KEY"}}},
+			},
+		},
+	}, result.Value.ToGo())
+}
+
 // TO-16: what a service cannot do ends by what certainly happened, in our own words.
 func TestRefusals(t *testing.T) {
 	for _, row := range []struct {
