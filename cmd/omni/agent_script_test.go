@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -19,10 +20,15 @@ func TestScriptInAnAgentFile(t *testing.T) {
 	source, _ := define.Program.Text()
 	assert.Equal(t, "def main(input):\n    return 1\n", source)
 
-	refused := &api.Error{Code: "INVALID_PROGRAM", Field: "program", Message: "program: script:2:12: nothing is named"}
+	refused := &api.Error{Code: "INVALID_PROGRAM", Field: "program", Rule: `script:2:12: nothing is named "x"`, Message: "program: script:2:12: nothing is named"}
 	var located *tell.InFile
 	require.ErrorAs(t, inFile(refused, f, ""), &located)
+	assert.Equal(t, []int{4, 14}, []int{located.Line, located.Column}, "the line of the file, below the two of the script's own")
+	refused = &api.Error{Code: "INVALID_PROGRAM", Field: "agent.program", Rule: "must be text"}
+	require.ErrorAs(t, ofDefinition(refused, f), &located)
 	assert.Equal(t, []int{2, 1}, []int{located.Line, located.Column})
+	elsewhere := &api.Error{Code: "INVALID_ARGUMENT", Field: "input.script", Rule: "must be of type string"}
+	require.False(t, errors.As(ofDefinition(elsewhere, f), &located), "what is not of the definition is not in its file")
 
 	for src, want := range map[string]string{
 		"script: x\nprogram: {}\n":      "1:1: script: there is a program or a script, not both",

@@ -5,8 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnikernel/omnikernel/cmd/omni/agentfile"
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/kernel/evaluator/script"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -44,7 +46,7 @@ func newAgentStart(a *app) *cobra.Command {
 				return a.tell.Data(done, func(p *tell.Page) { show.Done(p, "started", done) })
 			}
 			a.tell.Say("started %s, waiting for its end", done.AgentID)
-			return a.await(c.Context(), connection, done)
+			return a.awaitOf(c.Context(), connection, done, f)
 		},
 	}
 	addFileFlag(c, &file, "agent file, YAML or JSON; - is stdin")
@@ -76,6 +78,12 @@ func readInput(c *cobra.Command, text string) (value.Raw, error) {
 
 // await follows an agent to its end and prints what it came to.
 func (a *app) await(ctx context.Context, connection *client.Client, done api.Done) error {
+	return a.awaitOf(ctx, connection, done, nil)
+}
+
+// awaitOf is await for an agent that a file defines: where its script failed is told by
+// the file's line, too.
+func (a *app) awaitOf(ctx context.Context, connection *client.Client, done api.Done, f *agentfile.File) error {
 	agent, err := connection.Await(ctx, done.AgentID, ended, client.MinIndex(done.Index))
 	if err != nil {
 		return err
@@ -86,8 +94,14 @@ func (a *app) await(ctx context.Context, connection *client.Client, done api.Don
 	if agent.Failure == nil && agent.State != "FAULTED" && agent.Result != nil {
 		return nil
 	}
-	return &tell.Problem{Exit: api.ExitRefused, Code: tell.CodeAgentFailed, Message: failed(agent),
+	problem := &tell.Problem{Exit: api.ExitRefused, Code: tell.CodeAgentFailed, Message: failed(agent),
 		Hint: "omni agent history " + agent.AgentID + " tells what happened"}
+	if f != nil && agent.Failure != nil && agent.Evaluator == script.Name {
+		if line, column, ok := f.InText("script", int(agent.Failure.Line), int(agent.Failure.Column)); ok {
+			return &tell.InFile{Err: problem, File: f.Name, Line: line, Column: column}
+		}
+	}
+	return problem
 }
 
 // ended tells that an agent has come to rest: for ever, or, as a service does,

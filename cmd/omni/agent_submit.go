@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-
 	"github.com/spf13/cobra"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/agentfile"
@@ -55,11 +53,8 @@ func readWork(c *cobra.Command, file, input string) (*agentfile.File, event.Subm
 	var f *agentfile.File
 	if file != "" {
 		var err error
-		if f, err = agentfile.Read(file, c.InOrStdin(), agentfile.Work); err != nil {
+		if f, err = fileInto(file, c.InOrStdin(), agentfile.Work, &command); err != nil {
 			return nil, command, err
-		}
-		if err := json.Unmarshal(f.Document(), &command); err != nil {
-			return nil, command, &agentfile.Problem{File: f.Name, Rule: err.Error()}
 		}
 		if _, err := scriptIn(f, f.Document(), "", &command.Program); err != nil {
 			return nil, command, err

@@ -37,7 +37,7 @@ cannot do in its state is refused with INVALID_RUN_TRANSITION, and nothing chang
 			c.AddCommand(sub)
 		}
 	}
-	add(groupBegin, newRunPlan(a), newRunStart(a))
+	add(groupBegin, newRunPlan(a), newRunStart(a), newSchemaCommand(a, "run", "run files"))
 	add(groupWork, newRunPause(a), newRunResume(a), newRunBudget(a), newRunKill(a))
 	add(groupOperate, newRunGet(a), newRunList(a), newRunWatch(a), newRunLedger(a), newRunReplay(a))
 	return c

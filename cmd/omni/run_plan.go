@@ -1,12 +1,8 @@
 package main
 
 import (
-	"encoding/json"
-	"io"
-
 	"github.com/spf13/cobra"
 
-	"github.com/omnikernel/omnikernel/cmd/omni/agentfile"
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -133,23 +129,4 @@ func (f *runFlags) awaitPlan(c *cobra.Command, a *app, connection *client.Client
 		return ofRun(run)
 	}
 	return nil
-}
-
-// readRun reads a run file into the command that it is.
-func readRun(name string, stdin io.Reader) (*agentfile.File, event.PlanRun, error) {
-	var command event.PlanRun
-	if name == "" {
-		return nil, command, tell.Usage("one to copy is examples/run/run.yaml", "name the run's file with -f FILE")
-	}
-	f, err := agentfile.Read(name, stdin, agentfile.Run)
-	if err != nil {
-		return nil, command, err
-	}
-	if err := json.Unmarshal(f.Document(), &command); err != nil {
-		return nil, command, &agentfile.Problem{File: f.Name, Rule: err.Error()}
-	}
-	if agent := f.JSON("agent"); agent != nil {
-		return f, command, scripted(f, agent, "agent.", &command.Agent)
-	}
-	return f, command, nil
 }

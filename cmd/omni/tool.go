@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnikernel/omnikernel/cmd/omni/agentfile"
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -26,7 +23,7 @@ tool's name and what its manifest derives from the arguments.`,
 		Args: onlySubcommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newToolRegister(a), newToolList(a), newToolShow(a), newToolTest(a), newToolDeregister(a))
+	c.AddCommand(newToolRegister(a), newToolList(a), newToolShow(a), newToolTest(a), newToolDeregister(a), newSchemaCommand(a, "tool", "manifests"))
 	return c
 }
 
@@ -64,22 +61,6 @@ node has. Secrets are named and never in it: the node that runs a call resolves 
 	}
 	addFileFlag(c, &file, "manifest, YAML or JSON; - is stdin")
 	return c
-}
-
-// readManifest reads the file of register.
-func readManifest(name string, stdin io.Reader) (*agentfile.File, event.RegisterTool, error) {
-	var command event.RegisterTool
-	if name == "" {
-		return nil, command, tell.Usage("docs/tools.md has one to copy", "name the manifest's file with -f FILE")
-	}
-	f, err := agentfile.Read(name, stdin, agentfile.Tool)
-	if err != nil {
-		return nil, command, err
-	}
-	if err := json.Unmarshal(f.Document(), &command.Manifest); err != nil {
-		return nil, command, &agentfile.Problem{File: f.Name, Rule: err.Error()}
-	}
-	return f, command, nil
 }
 
 func newToolList(a *app) *cobra.Command {

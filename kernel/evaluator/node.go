@@ -1,5 +1,7 @@
 package evaluator
 
+import "strings"
+
 // opcode is the kind of an instruction.
 type opcode uint8
 
@@ -28,6 +30,9 @@ var kindNames = [...]string{
 	"LITERAL", "LET", "SEQ", "BRANCH", "MAP", "CALL", "RETURN", "FAIL", "LOOP", "TRY",
 	"READ", "WRITE", "SHARE", "WAIT", "RECEIVE", "EMIT", "PARALLEL", "DELEGATE",
 }
+
+// Kinds are the kinds of instructions of std/1, in order.
+func Kinds() []string { return strings.Split(allKinds, ", ") }
 
 // allKinds is for messages.
 const allKinds = "BRANCH, CALL, DELEGATE, EMIT, FAIL, LET, LITERAL, LOOP, MAP, PARALLEL, READ, RECEIVE, RETURN, SEQ, SHARE, TRY, WAIT, WRITE"

@@ -23,6 +23,7 @@ const MaxBytes = 1 << 20
 // File is one accepted document.
 type File struct {
 	Name string
+	src  []byte
 	root *yaml.Node
 	json map[string]json.RawMessage
 }
@@ -75,7 +76,7 @@ func Parse(name string, src []byte, shape *Shape) (*File, error) {
 	if problem := c.node(root, shape, "", 0); problem != nil {
 		return nil, problem
 	}
-	f := &File{Name: name, root: root}
+	f := &File{Name: name, src: src, root: root}
 	if err := json.Unmarshal(c.out, &f.json); err != nil {
 		return nil, &Problem{File: name, Rule: "is no mapping of fields"}
 	}

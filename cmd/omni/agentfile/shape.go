@@ -5,6 +5,7 @@ type Shape struct {
 	kind    kind
 	members map[string]*Shape // of an object: nothing else is known
 	aliases map[string]string // of an object: what people write instead
+	about   map[string]string // of an object: what members are that are no field of a command
 	item    *Shape            // of a list
 	words   []string          // of text: no other is known; nil for any
 }
@@ -32,6 +33,7 @@ var (
 	aInteger = &Shape{kind: integer}
 	aTexts   = &Shape{kind: texts}
 	aFlag    = &Shape{kind: flag}
+	aMapping = &Shape{kind: object}
 	aSchema  = &Shape{kind: schema}
 )
 
@@ -63,12 +65,16 @@ var Agent = &Shape{
 		"depth": "max_depth", "ttl": "ttl_ms", "agent_id": "id", "label": "labels", "environment": "env", "permissions": "grants", "grant": "grants", "budgets": "budget",
 		"instruction": "program", "inputs": "input", "input_schema": "input", "schema": "input",
 	},
+	about: aboutScript,
 }
+
+var aboutScript = map[string]string{"script": "the program as a script of script/1, in Starlark (docs/scripts.md), instead of program"}
 
 // Work is the file of submit: an instruction, an input, or both.
 var Work = &Shape{
 	kind:    object,
 	members: map[string]*Shape{"program": instruction, "script": aText, "input": aValue},
+	about:   aboutScript,
 	aliases: map[string]string{"kind": "program", "payload": "program", "instruction": "program"},
 }
 
@@ -111,7 +117,7 @@ var Tool = &Shape{
 		"version":     aText,
 		"description": aText,
 		"adapter":     aText,
-		"config":      instruction,
+		"config":      aMapping,
 		"input":       aSchema,
 		"output":      aSchema,
 		"timeout_ms":  aInteger,
