@@ -38,6 +38,7 @@ type ToolReports struct {
 // counterpart is what stands at the other end of an adapter: a tool that does nothing.
 type counterpart struct {
 	config map[string]any                  // of its manifest
+	cost   tools.Cost                      // of its manifest
 	args   func(i int) any                 // of a call
 	direct func(ctx context.Context) error // one call without the kernel
 	close  func()
@@ -75,6 +76,7 @@ var counterparts = [...]struct {
 	begin   func(o *Options, tool string) (*counterpart, error)
 }{
 	{"http", httpCounterpart},
+	{"llm", llmCounterpart},
 }
 
 func (o *Options) tool(ctx context.Context, kind string, idempotent bool) (ToolReport, error) {
@@ -95,7 +97,7 @@ func (o *Options) tool(ctx context.Context, kind string, idempotent bool) (ToolR
 		return ToolReport{}, fmt.Errorf("make the manifest: %s", problem)
 	}
 	if _, err := o.Client.RegisterTool(ctx, event.RegisterTool{Manifest: tools.Manifest{
-		Name: name, Adapter: kind, Config: config, Idempotent: idempotent, Concurrency: uint32(o.Clients), TimeoutMillis: 30_000,
+		Name: name, Adapter: kind, Config: config, Cost: other.cost, Idempotent: idempotent, Concurrency: uint32(o.Clients), TimeoutMillis: 30_000,
 	}}); err != nil {
 		return ToolReport{}, err
 	}
