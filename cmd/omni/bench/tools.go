@@ -77,6 +77,7 @@ var counterparts = [...]struct {
 }{
 	{"http", httpCounterpart},
 	{"llm", llmCounterpart},
+	{"mcp", mcpCounterpart},
 }
 
 func (o *Options) tool(ctx context.Context, kind string, idempotent bool) (ToolReport, error) {
