@@ -86,7 +86,7 @@ func startMCPOverHTTP(t *testing.T, servers string) (url string) {
 	return url
 }
 
-// An MCP client that starts omni mcp as docs/mcp.md says works with a cluster of three
+// TO-17: an MCP client that starts omni mcp as docs/mcp.md says works with a cluster of three
 // processes: it starts an agent that asks first, approves, waits for it over the death
 // of the leader, and calls a tool. Another one sees the same over HTTP.
 func TestMCPClientWorksWithACluster(t *testing.T) {

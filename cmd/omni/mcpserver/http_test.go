@@ -48,7 +48,7 @@ func post(t *testing.T, url, body string, change func(*http.Request)) (status in
 
 const list = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"agent_list","arguments":{}}}`
 
-// Only what is for this server, from no page of another origin and with the token comes
+// TO-17: only what is for this server, from no page of another origin and with the token comes
 // in; and nothing that is too large, or many calls in one.
 func TestDoor(t *testing.T) {
 	s := New(kernel(t), Options{})
@@ -109,7 +109,7 @@ func TestOlderClient(t *testing.T) {
 	assert.Empty(t, answer["result"].(a)["structuredContent"].(a)["agents"])
 }
 
-// Requests beyond the bound are turned away at once, and taken again when there is
+// TO-17: requests beyond the bound are turned away at once, and taken again when there is
 // room.
 func TestFloodOfRequests(t *testing.T) {
 	address := served(t, New(kernel(t), Options{}), Door{})
@@ -139,7 +139,7 @@ func TestFloodOfRequests(t *testing.T) {
 	}, patience, 5*time.Millisecond)
 }
 
-// More connections than the bound are closed, and others answered once some have gone.
+// TO-17: more connections than the bound are closed, and others answered once some have gone.
 func TestFloodOfConnections(t *testing.T) {
 	address := served(t, New(kernel(t), Options{}), Door{})
 	target, err := url.Parse(address)
@@ -177,7 +177,7 @@ func TestFloodOfConnections(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// A stdio client that asks and asks without listening is read no further than what it
+// TO-17: a stdio client that asks and asks without listening is read no further than what it
 // may have open, and then gets an answer to everything.
 func TestFloodOverStdio(t *testing.T) {
 	s := New(kernel(t), Options{})
@@ -235,7 +235,7 @@ type discard struct{}
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 func (discard) Close() error                { return nil }
 
-// A call ends when whoever asked over HTTP has gone.
+// TO-17: a call ends when whoever asked over HTTP has gone.
 func TestCallEndsWithItsRequest(t *testing.T) {
 	s := New(kernel(t), Options{})
 	began, gone := make(chan struct{}, 1), make(chan struct{}, 1)

@@ -93,7 +93,7 @@ func TestDecisions(t *testing.T) {
 	assert.Equal(t, true, again["definite"], again)
 }
 
-// What is wrong is told with its code, field and rule, before anything is sent or by the
+// TO-17: what is wrong is told with its code, field and rule, before anything is sent or by the
 // cluster.
 func TestRefusalsSayWhy(t *testing.T) {
 	p := overStdio(t, New(kernel(t), Options{}))
@@ -137,9 +137,14 @@ func TestRefusalsSayWhy(t *testing.T) {
 	}
 	script := p.refused("agent_start", a{"script": "def main(input)\n    pass\n"})
 	assert.Contains(t, script["field"], "program", script)
+	takes := a{"script": "def main(input):\n    return input\n", "input_schema": a{"type": "object", "required": []any{"city"}}, "input": a{}}
+	got := p.refused("agent_start", takes)
+	assert.Equal(t, []any{"INVALID_ARGUMENT", "must have the member city"}, []any{got["code"], got["rule"]}, got)
+	takes["input"], takes["wait_ms"] = a{"city": "Oslo"}, 60000
+	assert.Equal(t, a{"city": "Oslo"}, p.call("agent_start", takes)["agent"].(a)["result"])
 }
 
-// A call with a key takes effect once, and the key is for that call only.
+// TO-17: a call with a key takes effect once, and the key is for that call only.
 func TestIdempotencyKey(t *testing.T) {
 	p := overStdio(t, New(kernel(t), Options{}))
 	start := a{"program": a{"kind": "LITERAL", "payload": a{"value": 1}}, "idempotency_key": "mine"}
@@ -151,7 +156,7 @@ func TestIdempotencyKey(t *testing.T) {
 	assert.Len(t, p.call("agent_list", nil)["agents"], 1)
 }
 
-// Nobody who may only look is offered anything else.
+// TO-17: nobody who may only look is offered anything else.
 func TestReadOnly(t *testing.T) {
 	p := overStdio(t, New(kernel(t), Options{ReadOnly: true}))
 	list, err := p.session.ListTools(t.Context(), nil)
@@ -166,7 +171,7 @@ func TestReadOnly(t *testing.T) {
 	p.call("agent_list", nil)
 }
 
-// A page ends before it is larger than a result may be, and the next one goes on where
+// TO-17: a page ends before it is larger than a result may be, and the next one goes on where
 // it ended.
 func TestPagesFit(t *testing.T) {
 	p := overStdio(t, New(kernel(t), Options{}))

@@ -11,7 +11,8 @@ import (
 	"github.com/omnikernel/omnikernel/transport/client"
 )
 
-// definition is an agent: the members of event.Define under their names, and script.
+// definition is an agent: the members of event.Define under their names, but for
+// script and what its program takes, since input is what it gets.
 type definition struct {
 	ID        string            `json:"id,omitempty" jsonschema:"the agent's id, a UUID of your own; made by the kernel when left out"`
 	Name      string            `json:"name,omitempty" jsonschema:"a name for people, at most 128 bytes"`
@@ -21,6 +22,7 @@ type definition struct {
 	Grants    []grant           `json:"grants,omitempty" jsonschema:"what it may do; everything else is denied"`
 	Program   value.Raw         `json:"program,omitempty" jsonschema:"an instruction of std/1, {kind, payload}, such as {\"kind\": \"CALL\", \"payload\": {\"tool\": \"echo\", \"args\": \"hello\"}}"`
 	Script    string            `json:"script,omitempty" jsonschema:"instead of a program, a script of script/1: Starlark with def main(input)"`
+	Takes     value.Raw         `json:"input_schema,omitempty" jsonschema:"JSON Schema of what its own program takes as input; takes everything when left out"`
 	Teardown  value.Raw         `json:"teardown,omitempty" jsonschema:"an instruction that runs last"`
 	Budget    *budget           `json:"budget,omitempty" jsonschema:"what it may spend with all that it delegates; 0 is no limit of a kind"`
 	MaxDepth  uint32            `json:"max_depth,omitempty" jsonschema:"levels of delegation below it"`
@@ -47,6 +49,7 @@ func (d definition) command() (define event.Define, err error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &define)
 	}
+	define.Input = d.Takes
 	if err == nil && d.Script != "" {
 		define.Program, err = scripted(d.Program, d.Script)
 		define.Evaluator = script.Name
