@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -84,4 +86,24 @@ func TestOneToolDoesNotKeepOthersWaiting(t *testing.T) {
 	require.EqualValues(t, calls, served.Load())
 	require.EqualValues(t, 2, most.Load())
 	c.sameDigests()
+}
+
+// TO-12: what a person answers no node claims: ten thousand questions cost the leader
+// no goroutine and no place of its runner.
+func TestNobodyClaimsWhatAPersonAnswers(t *testing.T) {
+	c := newTrio(t, withHTTP(t))
+	c.leader()
+	require.Empty(t, c.do(event.ToolRegister, event.RegisterTool{Manifest: kerneltools.Manifest{Name: "ask", Adapter: "human"}}).Refusal)
+	before := runtime.NumGoroutine()
+	program := kerneltest.JSON(t, `{"kind":"PARALLEL","payload":{"calls":[`+strings.Repeat(`{"tool":"ask"},`, 63)+`{"tool":"ask"}]}}`)
+	for range 157 {
+		require.Empty(t, c.do(event.AgentStart, event.Start{Define: event.Define{
+			Program: program, Grants: []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: "**"}},
+		}}).Refusal)
+	}
+	c.callTool(1, "echo") // goes past them
+	c.await(func(s *state.State) bool {
+		return s.Tools.Len() == 157*64 && s.Agents.Len() == 158 && s.Agents.Get(158).Execution.Result != nil
+	})
+	require.Less(t, runtime.NumGoroutine()-before, 1000)
 }

@@ -151,14 +151,17 @@ func (r *runner) feed(ctx context.Context, work chan<- *tools.Call) {
 // no call begins, and those that are under way end (NO-2).
 func (r *runner) suspended() bool { return r.n.fsm.State().Estop.Suspended() }
 
-// claim marks a call as being run here; false when it already is, or waits until
-// another one of its tool ends.
+// claim marks a call as being run here; false when it already is, waits until
+// another one of its tool ends, or is a person's to answer.
 func (r *runner) claim(call *tools.Call) bool {
 	var most uint32
 	if call.Revision != 0 {
 		revision, ok := r.n.fsm.State().Tools.Revision(call.Revision)
 		if !ok {
 			return false // the call is over
+		}
+		if revision.Manifest.Adapter == tools.Human {
+			return false // nobody makes it: a person answers (TO-12)
 		}
 		most = revision.Manifest.Concurrency
 	}

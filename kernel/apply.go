@@ -217,6 +217,8 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return flows.RegisterTool(v, decoded[event.RegisterTool](k, e), &k.out)
 	case event.ToolDeregister:
 		return flows.Done{}, flows.DeregisterTool(v, decoded[event.DeregisterTool](k, e), &k.out)
+	case event.TaskAnswer:
+		return about(flows.AnswerTask(v, decoded[event.AnswerTask](k, e), e.Principal, &k.out))
 	case event.KernelSuspend:
 		return flows.Done{}, flows.SuspendKernel(v, decoded[event.SuspendKernel](k, e), e.Principal, &k.out)
 	case event.KernelResume:

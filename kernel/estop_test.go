@@ -148,6 +148,11 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 		event.ToolDeregister: {{"", func(*kerneltest.Sim, string, string, string, string) any {
 			return event.DeregisterTool{Name: "crm.get"}
 		}, true}},
+		event.TaskAnswer: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
+			calls := outbox(s)
+			task := calls[len(calls)-1].Key
+			return event.AnswerTask{Agent: agentOf(s, task.Agent), Tick: task.Tick, Call: task.Call, Result: value.Null}
+		}, true}},
 		event.RunPlan: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
 			return event.PlanRun{Tasks: []event.RunTask{step(s, "a", callEcho)}}
 		}, false}},
@@ -178,6 +183,7 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 			s.Trigger(resumable, "suspend")
 			s.Send(resumable, 1)
 			require.Equal(t, lifecycle.Resumable, s.StateOf(resumable))
+			openTask(s)
 			require.Empty(t, s.Suspend("why").Refusal)
 			before := kerneltest.Substance(s.State())
 			refused := s.Command(kind, test.command(s, waiting, asking, resumable, faulted)).Refusal

@@ -66,6 +66,8 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.PutShared](e.Body)
 	case event.SharedDelete:
 		ok = event.ReadableBody[event.DeleteShared](e.Body)
+	case event.TaskAnswer:
+		ok = event.ReadableBody[event.AnswerTask](e.Body)
 	case event.ToolDispatched:
 		ok = event.ReadableBody[event.Dispatched](e.Body)
 	case event.ToolResult:

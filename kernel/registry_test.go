@@ -217,7 +217,7 @@ func TestManifestsThatAreRefused(t *testing.T) {
 		"manifest.name":               func(m *tools.Manifest) { m.Name = "memory.all" },
 		"manifest.adapter":            func(m *tools.Manifest) { m.Adapter = "" },
 		"manifest.version":            func(m *tools.Manifest) { m.Version = string(make([]byte, 65)) },
-		"manifest.timeout_ms":         func(m *tools.Manifest) { m.TimeoutMillis = 3_600_001 },
+		"manifest.timeout_ms":         func(m *tools.Manifest) { m.TimeoutMillis = 30*24*3_600_000 + 1 },
 		"manifest.retry.max_attempts": func(m *tools.Manifest) { m.Retry.MaxAttempts = 21 },
 		"manifest.retry.backoff_ms":   func(m *tools.Manifest) { m.Retry.BackoffMillis = -1 },
 		"manifest.concurrency":        func(m *tools.Manifest) { m.Concurrency = 10_001 },

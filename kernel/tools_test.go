@@ -216,13 +216,16 @@ func TestDeadlines(t *testing.T) {
 	for timeout, want := range map[string]int64{
 		``:                        30_000 + 5_000,
 		`,"timeout_ms":1`:         1 + 5_000,
-		`,"timeout_ms":86400000`:  3_600_000 + 5_000,
+		`,"timeout_ms":86400000`:  86_400_000 + 5_000,
 		`,"timeout_ms":"${2000}"`: 2_000 + 5_000,
 	} {
 		s := kerneltest.New(t, 1)
 		service(s, `{"kind":"CALL","payload":{"tool":"echo"`+timeout+`}}`, nil)
 		require.Equal(t, kerneltest.Start+want, kerneltest.Find[*tools.RequestedBody](s, bus.CallRequested).Deadline, timeout)
 	}
+	s := kerneltest.New(t, 1, func(c *config.Config) { c.MaxCallTimeoutMillis = 60_000 })
+	service(s, `{"kind":"CALL","payload":{"tool":"echo","timeout_ms":86400000}}`, nil)
+	require.Equal(t, kerneltest.Start+60_000+5_000, kerneltest.Find[*tools.RequestedBody](s, bus.CallRequested).Deadline)
 }
 
 // TO-4: what may be run again has its request in the log as its dispatch; what

@@ -26,6 +26,9 @@ func (r *Registry) Check(m *kerneltools.Manifest) *failure.Refusal {
 			Code: failure.InvalidArgument, Field: "adapter", Rule: "is none that this node has", Hint: "it has: " + strings.Join(r.Kinds(), ", "),
 		}
 	}
+	if _, elsewhere := kind.(Elsewhere); !elsewhere && m.TimeoutMillis > MaxTime.Milliseconds() {
+		return refused("timeout_ms", "must be at most "+strconv.FormatInt(MaxTime.Milliseconds(), 10)+", an hour, for calls that a node makes")
+	}
 	for _, s := range [...]struct {
 		field string
 		raw   value.Raw

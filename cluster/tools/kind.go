@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
@@ -20,6 +21,16 @@ type Kind interface {
 	// if it is an io.Closer, after its last call.
 	Make(m *kerneltools.Manifest) (Caller, error)
 }
+
+// Elsewhere is what a kind says of itself whose calls no node makes: then their time
+// is not bounded by MaxTime.
+type Elsewhere interface {
+	Elsewhere()
+}
+
+// MaxTime is how long a call may take that a node makes, whatever the kernel allows:
+// it holds a place there, and a connection or a process.
+const MaxTime = time.Hour
 
 // Caller runs calls, on many goroutines at once; it returns soon after ctx ends,
 // and what it returns then is not looked at.

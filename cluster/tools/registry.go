@@ -157,6 +157,7 @@ func (r *Registry) run(ctx context.Context, t *tool, request Request, over func(
 	if request.Timeout <= 0 {
 		request.Timeout = t.manifest.DefaultTimeout
 	}
+	request.Timeout = min(request.Timeout, MaxTime)
 	if t.breaker == nil {
 		return r.within(ctx, t, request, over)
 	}

@@ -119,6 +119,8 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A list of keys":          api.MemoryPage{},
 		"A list of tools":         api.ToolPage{},
 		"A tool":                  api.Tool{},
+		"A list of tasks":         api.TaskPage{},
+		"A task":                  api.TaskAnswer{},
 		"An explanation":          api.Explanation{},
 		"A list of escalations":   api.EscalationPage{},
 		"An escalation":           api.EscalationAnswer{},

@@ -270,7 +270,7 @@ const apiComponent = "api"
 // serverOf makes a node's API, which tells of panics over requests.
 func (f serverFlags) serverOf(node httpapi.Node, c cluster.Config, watched supervise.Options) *httpapi.Server {
 	return httpapi.New(node, httpapi.Options{
-		Lookup: f.evaluators, CheckTool: c.Tools.Check, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
+		Lookup: f.evaluators, CheckTool: c.Tools.Check, CheckAnswer: tools.CheckAnswer, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/cluster/tools/httprequest"
+	"github.com/omnikernel/omnikernel/cluster/tools/human"
 	"github.com/omnikernel/omnikernel/cluster/tools/llm"
 	"github.com/omnikernel/omnikernel/cluster/tools/mcpclient"
 	"github.com/omnikernel/omnikernel/cluster/tools/mcptool"
@@ -14,7 +15,7 @@ import (
 func toolKinds(maxResultBytes int, servers mcpServers, logger hclog.Logger) []tools.Kind {
 	http := httprequest.NewKind(httprequest.Options{Secrets: secretFromEnvironment, MaxResultBytes: maxResultBytes})
 	mcp := mcptool.NewKind(mcptool.Options{Servers: servers, MaxResultBytes: maxResultBytes, Client: mcpOptions(logger)})
-	return []tools.Kind{http, llm.NewKind(http), mcp}
+	return []tools.Kind{http, llm.NewKind(http), mcp, human.Kind{}}
 }
 
 // mcpOptions are what connections to MCP servers are made with, on a node and from the

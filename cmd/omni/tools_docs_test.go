@@ -54,5 +54,5 @@ func TestSnippetsOfTools(t *testing.T) {
 			assert.Nil(t, refused, "%+v", refused)
 		}
 	}
-	assert.Equal(t, []int{4, 2, 1}, []int{manifests, programs, grants})
+	assert.Equal(t, []int{5, 2, 1}, []int{manifests, programs, grants})
 }

@@ -92,7 +92,7 @@ func Default() Config {
 		MaxOutbox:          100_000,
 
 		DefaultCallTimeoutMillis: 30_000,
-		MaxCallTimeoutMillis:     3_600_000,
+		MaxCallTimeoutMillis:     30 * 24 * 3_600_000, // people take their time
 		CallGraceMillis:          5_000,
 		ResumableTTLMillis:       30 * 24 * 3_600_000,
 		RetentionMillis:          24 * 3_600_000,

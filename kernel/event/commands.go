@@ -136,6 +136,16 @@ type DeregisterTool struct {
 	Reason string `cbor:"2,keyasint,omitempty" json:"reason,omitempty" doc:"kept in the record, 0 to 256 bytes"`
 }
 
+// AnswerTask answers a call that waits for a person, or says that nobody will (TO-12).
+type AnswerTask struct {
+	Agent  string    `cbor:"1,keyasint" json:"agent"`
+	Tick   uint64    `cbor:"2,keyasint" json:"tick"`
+	Call   uint32    `cbor:"3,keyasint" json:"call"`
+	Reject bool      `cbor:"4,keyasint,omitempty" json:"reject,omitempty"`
+	Result value.Raw `cbor:"5,keyasint,omitempty" json:"result,omitempty"`
+	Reason string    `cbor:"6,keyasint,omitempty" json:"reason,omitempty"`
+}
+
 // Dispatched says that a node is about to run a call that must not run twice.
 type Dispatched struct {
 	Agent uint32 `cbor:"1,keyasint"`

@@ -25,9 +25,9 @@ func TestKinds(t *testing.T) {
 		20: "TOOL_DISPATCHED", 21: "TOOL_RESULT",
 		30: "SHARED_PUT", 31: "SHARED_DELETE", 32: "LOG_ARCHIVE", 33: "AGENT_FORK", 34: "KERNEL_SUSPEND", 35: "KERNEL_RESUME", 36: "BUDGET_SET",
 		40: "RUN_PLAN", 41: "RUN_START", 42: "RUN_PAUSE", 43: "RUN_RESUME", 44: "RUN_KILL",
-		50: "TOOL_REGISTER", 51: "TOOL_DEREGISTER",
+		50: "TOOL_REGISTER", 51: "TOOL_DEREGISTER", 52: "TASK_ANSWER",
 	}
-	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true, 36: true, 40: true, 41: true, 42: true, 43: true, 44: true, 50: true, 51: true}
+	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true, 36: true, 40: true, 41: true, 42: true, 43: true, 44: true, 50: true, 51: true, 52: true}
 	for k := event.Kind(10); k < 20; k++ {
 		commands[k] = true
 	}

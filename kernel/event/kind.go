@@ -45,6 +45,7 @@ const (
 
 	ToolRegister   Kind = 50 // a tool that programs can call from here on, or another revision of one (TO-9)
 	ToolDeregister Kind = 51 // … and cannot any more
+	TaskAnswer     Kind = 52 // a person answers a call that waits for one (TO-12)
 )
 
 var kindNames = map[Kind]string{
@@ -57,6 +58,7 @@ var kindNames = map[Kind]string{
 	KernelSuspend: "KERNEL_SUSPEND", KernelResume: "KERNEL_RESUME",
 	RunPlan: "RUN_PLAN", RunStart: "RUN_START", RunPause: "RUN_PAUSE", RunResume: "RUN_RESUME", RunKill: "RUN_KILL",
 	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT", ToolRegister: "TOOL_REGISTER", ToolDeregister: "TOOL_DEREGISTER",
+	TaskAnswer: "TASK_ANSWER",
 }
 
 // String names the kind.

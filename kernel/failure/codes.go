@@ -39,6 +39,7 @@ const (
 	BudgetExceeded     Code = "BUDGET_EXCEEDED"
 	InvalidPlan        Code = "INVALID_PLAN"      // what a run's planner came to is no list of tasks
 	ReplayDivergence   Code = "REPLAY_DIVERGENCE" // a script that asked for something else over the results it had
+	TaskRejected       Code = "TASK_REJECTED"     // a person who was asked will not
 )
 
 // Codes that refuse a command. All of them are definite: the command did not
@@ -103,6 +104,7 @@ var classes = map[Code]Class{
 	BudgetExceeded:     Permanent,
 	InvalidPlan:        Permanent,
 	ReplayDivergence:   Permanent,
+	TaskRejected:       Permanent,
 }
 
 // ClassOf returns the class of a code; Permanent for one that the table does

@@ -28,6 +28,7 @@ var duringStops = [...]duringStop{
 	event.RunPause:         takenThen,
 	event.RunKill:          takenThen,
 	event.ToolDeregister:   takenThen,
+	event.TaskAnswer:       takenThen, // as results of what is under way are
 	event.KernelSuspend:    takenThen, // and refused by its own rule
 	event.KernelResume:     takenThen,
 	event.AgentTrigger:     dependsThen, // suspend, expire and abandon end or halt; spawn, activate, resume and recover begin

@@ -18,6 +18,9 @@ func Result(v View, r *event.Result, out *bus.Batch) *Refusal {
 	if !ok {
 		return v.stale(r, out)
 	}
+	if v.Tools.Asks(call) {
+		return refuse(failure.StaleResult, "call", "the call is a person's to answer, and no node's to make")
+	}
 	t := Target{r.Agent, v.Agents.Get(r.Agent)}
 	out.Add(clearTimer(t.No, call.Deadline, call.Timer, false))
 	s := v.settling(t, out)
@@ -85,6 +88,8 @@ func (v View) accept(r *event.Result) execution.Answer {
 func Dispatch(v View, d *event.Dispatched, out *bus.Batch) *Refusal {
 	call, ok := v.Tools.Get(tools.Key{Agent: d.Agent, Tick: d.Tick, Call: d.Call})
 	switch {
+	case ok && v.Tools.Asks(call):
+		return refuse(failure.StaleResult, "call", "the call is a person's to answer, and no node's to make")
 	case v.Estop.Suspended():
 		return suspended("the kernel is suspended: no call is dispatched")
 	case !ok:

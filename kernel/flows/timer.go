@@ -46,14 +46,18 @@ func Fire(v View, timer timers.Timer, out *bus.Batch) {
 }
 
 // callOver ends the wait for a call. A call that may have happened, and must
-// not happen twice, is called unknown and delivered as that (TO-4); for any
-// other the wait has timed out, which is row 8.
+// not happen twice, is called unknown and delivered as that (TO-4), and one that
+// nobody answered as that (TO-12); for any other the wait has timed out, which is row 8.
 func (v View) callOver(t Target, timer timers.Timer, out *bus.Batch) {
 	call, ok := v.Tools.Get(tools.Key{Agent: timer.Agent, Tick: timer.Tick, Call: timer.Call})
 	if !ok {
 		if w, waits := v.Budgets.Waiter(budgets.Key{Agent: timer.Agent, Tick: timer.Tick, Call: timer.Call}); waits {
 			v.waitOver(t, timer.Tick, w.Tool, timer.Call, out)
 		}
+		return
+	}
+	if v.Tools.Asks(call) {
+		v.unanswered(t, call, out)
 		return
 	}
 	if call.Dispatched != 0 {

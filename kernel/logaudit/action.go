@@ -2,9 +2,12 @@ package logaudit
 
 import (
 	"bytes"
+	"encoding/hex"
+	"strings"
 
 	"github.com/omnikernel/omnikernel/kernel/authority"
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/tools"
@@ -91,6 +94,8 @@ func (a *Auditor) action(g *agent, b *tools.ActionBody) {
 		a.found(Dispatch, "call %d was done by a tool, and never entered the outbox", c.no)
 	case c.external && (!a.handsIn(g, c) || !a.result.OK):
 		a.found(Result, "call %d was done, and this event does not bring its result", c.no)
+	case c.external && c.asks != (a.event.Kind == event.TaskAnswer):
+		a.found(Result, "call %d, of %s, was done by a %s", c.no, b.Tool, a.doer())
 	case c.tool == execution.Delegate && (!c.accepted || !c.detached && c.children > 0):
 		a.found(Result, "call %d, a delegation, was done, and %d of its children have not ended", c.no, c.children)
 	}
@@ -100,10 +105,39 @@ func (a *Auditor) action(g *agent, b *tools.ActionBody) {
 	}
 }
 
+// doer says who brings the event's result, where somebody else was to.
+func (a *Auditor) doer() string {
+	if a.event.Kind == event.TaskAnswer {
+		return "person, and is a node's to make"
+	}
+	return "node, and is a person's to answer"
+}
+
 // handsIn tells whether the event brings the call's result.
 func (a *Auditor) handsIn(g *agent, c *call) bool {
 	r := a.result
-	return r != nil && r.Agent == g.no && r.Tick == g.tick.seq && r.Call == c.no
+	if r == nil {
+		return false
+	}
+	mine := r.Agent == g.no
+	if a.event.Kind == event.TaskAnswer {
+		mine = g.holds.ID == a.answerer
+	}
+	return mine && r.Tick == g.tick.seq && r.Call == c.no
+}
+
+// answered takes a person's answer as the result that it is (TO-12).
+func (a *Auditor) answered(e *event.Event) {
+	body, ok := event.DecodeBody[event.AnswerTask](e.Body)
+	if !ok {
+		return
+	}
+	id, err := hex.DecodeString(strings.ReplaceAll(body.Agent, "-", ""))
+	if err != nil || len(id) != len(a.answerer) {
+		return
+	}
+	copy(a.answerer[:], id)
+	a.result = &event.Result{Tick: body.Tick, Call: body.Call, OK: !body.Reject, Value: body.Result}
 }
 
 // delivered looks at RESULT_DELIVERED: what the tick will see.

@@ -9,6 +9,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/runs"
@@ -35,15 +36,16 @@ type Auditor struct {
 	report    Report
 
 	// The block that is being read.
-	before  logging.Point
-	index   uint64
-	now     int64
-	place   uint32            // of the next record
-	event   *event.Event      // what it holds aliases the block
-	result  *event.Result     // of a TOOL_RESULT event
-	hand    *event.Dispatched // of a TOOL_DISPATCHED event
-	touched []*agent          // to be looked at when it ends
-	crews   crews
+	before   logging.Point
+	index    uint64
+	now      int64
+	place    uint32            // of the next record
+	event    *event.Event      // what it holds aliases the block
+	result   *event.Result     // of a TOOL_RESULT event, or of a TASK_ANSWER
+	answerer identity.ID       // whose call a TASK_ANSWER is for
+	hand     *event.Dispatched // of a TOOL_DISPATCHED event
+	touched  []*agent          // to be looked at when it ends
+	crews    crews
 
 	// The record that is being read.
 	seq    uint64
@@ -211,6 +213,8 @@ func (a *Auditor) begun(e *event.Event) {
 	switch e.Kind {
 	case event.ToolResult:
 		a.result, _ = event.DecodeBody[event.Result](e.Body)
+	case event.TaskAnswer:
+		a.answered(e)
 	case event.ToolDispatched:
 		a.hand, _ = event.DecodeBody[event.Dispatched](e.Body)
 	}

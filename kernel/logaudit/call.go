@@ -18,6 +18,7 @@ type call struct {
 	tool     string
 	external bool   // it leaves the kernel
 	revision uint64 // of a registered tool
+	asks     bool   // a person is to answer it
 	args     value.Raw
 
 	// What it has to be judged as, derived from what was asked for: one
@@ -62,7 +63,7 @@ func (a *Auditor) asked(no uint32, r *execution.Request) call {
 	if !known {
 		return c
 	}
-	c.tool, c.external, c.revision = tool.Name, !tool.Kernel, tool.Revision
+	c.tool, c.external, c.revision, c.asks = tool.Name, !tool.Kernel, tool.Revision, tool.Human()
 	switch {
 	case r.Tool == execution.Delegate:
 		c.action, c.resources = execution.Delegate, children(r.Args)

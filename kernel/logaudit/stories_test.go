@@ -14,7 +14,7 @@ import (
 // stories are logs to forge: each is right as it is, and short enough to be
 // known by heart.
 var stories = map[string]func(t *testing.T) *kerneltest.Sim{
-	"work": work, "family": family, "asking": asking, "forks": forks, "running": running, "stopped": stopped, "money": money, "registering": registering,
+	"work": work, "family": family, "asking": asking, "forks": forks, "running": running, "stopped": stopped, "money": money, "registering": registering, "people": people,
 }
 
 // work: agent 1 makes two calls at once, writes memory, makes a call that must

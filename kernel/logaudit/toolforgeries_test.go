@@ -5,9 +5,11 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/logaudit"
 	"github.com/omnikernel/omnikernel/kernel/tools"
+	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
 // registering: a tool is registered, agent 1 calls it, it is registered anew, agent 2
@@ -29,8 +31,50 @@ func registering(t *testing.T) *kerneltest.Sim {
 	return s
 }
 
+// people: three agents ask a person; one is answered, one is rejected, and one
+// nobody answers.
+func people(t *testing.T) *kerneltest.Sim {
+	s := kerneltest.New(t, 1)
+	s.Register(tools.Manifest{Name: "refund.approve", Adapter: "human", TimeoutMillis: 1000})
+	ask := func() string {
+		return s.Start(event.Define{Mode: "service", Grants: kerneltest.Everything(), Program: kerneltest.JSON(t,
+			`{"kind":"CALL","payload":{"tool":"refund.approve","handle":true}}`)}, nil)
+	}
+	answer := func(a event.AnswerTask) {
+		a.Tick, a.Call = 1, 1
+		s.Must(event.TaskAnswer, a)
+	}
+	answer(event.AnswerTask{Agent: ask(), Result: value.True})
+	answer(event.AnswerTask{Agent: ask(), Reject: true, Reason: "no"})
+	ask()
+	s.Pass(7000)
+	s.Pulse()
+	return s
+}
+
 // toolForgeries are lies about tools.
 var toolForgeries = []untruth{
+	{"another value than a person answered", logaudit.Result, "people", func(f *forgery) *written {
+		r := f.nth(bus.ResultDelivered, 1, 0)
+		edit(f, r, func(b *execution.DeliveredBody) { b.Answer.Value = value.False })
+		return r
+	}},
+	{"an answer where a person gave none", logaudit.Result, "people", func(f *forgery) *written {
+		r := f.nth(bus.ActionFailed, 2, 0)
+		edit(f, r, func(b *tools.ActionBody) { b.Code, b.Message = "", "" })
+		r.Kind = uint16(bus.ActionExecuted)
+		edit(f, f.nth(bus.ResultDelivered, 2, 0), func(b *execution.DeliveredBody) {
+			b.Answer = execution.Answer{Call: b.Answer.Call, OK: true, Value: value.Null}
+		})
+		return r
+	}},
+	{"a person who answers what a node was to make", logaudit.Result, "people", func(f *forgery) *written {
+		edit(f, f.nth(bus.ToolRegistered, 0, 0), func(b *tools.RegisteredBody) {
+			b.Manifest.Adapter = "http"
+			edit(f, f.nth(bus.Event, 0, 1), func(e *event.Recorded) { e.Event.Body = event.Encode(event.RegisterTool{Manifest: *b.Manifest}) })
+		})
+		return f.nth(bus.ActionExecuted, 1, 0)
+	}},
 	{"another manifest than was asked for", logaudit.Unasked, "registering", func(f *forgery) *written {
 		r := f.nth(bus.ToolRegistered, 0, 0)
 		edit(f, r, func(b *tools.RegisteredBody) { b.Manifest.Adapter = "exec" })

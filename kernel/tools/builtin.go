@@ -57,6 +57,9 @@ func (t *Tool) TimeoutMillis() int64 {
 	return 0
 }
 
+// Human reports whether a person answers the tool's calls (TO-12).
+func (t *Tool) Human() bool { return t.manifest != nil && t.manifest.Adapter == Human }
+
 // Family groups kernel tools whose arguments, actions and resources a module
 // knows: those of memory, and those of agents.
 type Family uint8

@@ -33,6 +33,7 @@ type Call struct {
 	Node       string // who dispatched it
 	Term       uint64 // … in which term
 	Revision   uint64 // of a registered tool, which the call keeps until it ends; 0 for one that is built in
+	At         int64  // kernel clock when it was requested, Unix milliseconds
 }
 
 // Tables is the module's state.
@@ -67,6 +68,11 @@ func (t *Tables) Len() int { return t.outbox.Len() }
 // All yields the calls in order of their keys.
 func (t *Tables) All(yield func(*Call) bool) {
 	t.outbox.All(func(_ Key, c *Call) bool { return yield(c) })
+}
+
+// AllFrom yields the calls from a key on, in order of their keys.
+func (t *Tables) AllFrom(k Key, yield func(*Call) bool) {
+	t.outbox.From(k, func(_ Key, c *Call) bool { return yield(c) })
 }
 
 // OfAgent yields the agent's unresolved calls.
@@ -117,6 +123,7 @@ func (t *Tables) ApplyRequested(agent uint32, tick uint64, at bus.At, b *Request
 	t.Load(&Call{
 		Key: Key{Agent: agent, Tick: tick, Call: b.Call}, Tool: b.Tool, Args: append(value.Raw(nil), b.Args...),
 		Resource: b.Resource, Idempotent: b.Idempotent, Deadline: b.Deadline, Timer: b.Timer, Requested: at.Seq, Revision: b.Revision,
+		At: at.Now,
 	})
 	if b.Revision != 0 {
 		t.use(b.Revision, true)

@@ -80,7 +80,7 @@ type Tick struct {
 
 // Wait is one thing that a WAITING agent waits for.
 type Wait struct {
-	For        string `json:"for" enum:"call,message,timer,children,escalation,room" doc:"call: a tool's answer; escalation: somebody's decision about a call; room: in a budget, for a call to be made"`
+	For        string `json:"for" enum:"call,person,message,timer,children,escalation,room" doc:"call: a tool's answer; person: one's answer, see tasks; escalation: somebody's decision about a call; room: in a budget, for a call to be made"`
 	Call       uint32 `json:"call" doc:"number of the call within the tick"`
 	Tool       string `json:"tool"`
 	Deadline   int64  `json:"deadline_ms,omitempty" doc:"when the wait ends by itself, kernel clock, Unix milliseconds"`

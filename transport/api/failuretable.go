@@ -39,6 +39,7 @@ var failures = [...]FailureInfo{
 	fails(failure.ProgramFailed, "The program's own FAIL."),
 	fails(failure.Rejected, "The delegation breaks a rule, such as one that grants may not widen: the message names it."),
 	fails(failure.ReplayDivergence, "A script did not ask for the same again over the results that it had."),
+	fails(failure.TaskRejected, "A person who was asked for the answer will not give one; the message names the reason."),
 	fails(failure.TickOverflow, "The tick made more steps than the kernel's max_steps_per_tick."),
 	fails(failure.TokenExpired, "The time of the agent's token, or of one that it rests on, is over."),
 	fails(failure.TokenRevoked, "The agent's token, or one that it rests on, was revoked."),

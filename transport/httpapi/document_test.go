@@ -116,7 +116,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 			r := d.send(strings.ToUpper(method), filled, "")
 			assert.NotEqual(t, http.StatusMethodNotAllowed, r.status, path)
 			if r.status == http.StatusNotFound {
-				assert.Regexp(t, `"field":"(agent|run|token|escalation|name)"`, string(r.body), "%s %s: %s", method, path, r.body)
+				assert.Regexp(t, `"field":"(agent|run|token|escalation|task|name)"`, string(r.body), "%s %s: %s", method, path, r.body)
 			}
 		}
 	}
@@ -148,6 +148,8 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET " + k + "/runs/{id}/ledger",
 		"GET " + k + "/shared/{namespace}",
 		"GET " + k + "/shared/{namespace}/value",
+		"GET " + k + "/tasks",
+		"GET " + k + "/tasks/{task}",
 		"GET " + k + "/tokens",
 		"GET " + k + "/tokens/{token}",
 		"GET " + k + "/tools",
@@ -179,6 +181,8 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"POST " + k + "/shared/{namespace}/delete",
 		"POST " + k + "/shared/{namespace}/put",
 		"POST " + k + "/suspend",
+		"POST " + k + "/tasks/{task}/complete",
+		"POST " + k + "/tasks/{task}/reject",
 		"POST " + k + "/tokens/{token}/revoke",
 		"POST " + k + "/tools",
 		"POST " + k + "/tools/{name}/deregister",
@@ -191,7 +195,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 
 func fillPath(path string) string {
 	return strings.NewReplacer(
-		"{kernel}", "default", "{id}", agentA, "{trigger}", "spawn", "{grant}", "0", "{token}", agentA, "{escalation}", "7", "{namespace}", "team", "{name}", "crm.get",
+		"{kernel}", "default", "{id}", agentA, "{trigger}", "spawn", "{grant}", "0", "{token}", agentA, "{escalation}", "7", "{namespace}", "team", "{name}", "crm.get", "{task}", agentB+"-1-1",
 	).Replace(path)
 }
 
@@ -318,6 +322,8 @@ func TestParametersMatchTheDocument(t *testing.T) {
 	decode[api.Done](t, d.post("/shared/team/put", `{"key":"notes","value":1}`), http.StatusOK)
 	decode[api.Done](t, d.post("/tools", `{"name":"crm.get","adapter":"http"}`), http.StatusOK)
 	waiting := decode[api.EscalationPage](t, d.get("/escalations"), http.StatusOK).Escalations[0].Escalation
+	d.registerAsk("true")
+	task := d.ask(agentB, "")
 	checkpoint(t, d)
 	good := map[string]string{
 		"key": "notes", "prefix": "orders", "action": "tool.call", "resource": "echo", "in_force": "true", "alone": "true", "notes": "true",
@@ -339,6 +345,8 @@ func TestParametersMatchTheDocument(t *testing.T) {
 			switch { // what a key, or a number, is to start after
 			case p.Name == "after" && (strings.HasSuffix(path, "/memory") || strings.Contains(path, "/shared/")):
 				text = "notes"
+			case p.Name == "after" && strings.HasSuffix(path, "/tasks"):
+				text = task
 			case p.Name == "state" && strings.HasSuffix(path, "/runs"):
 				text = "APPLYING"
 			case p.Name == "after" && strings.HasSuffix(path, "/escalations"), p.Name == "after" && path == "/v1/node/journal":

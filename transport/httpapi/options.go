@@ -9,6 +9,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/tools"
+	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
 // Options of a server. The zero value of each is its default.
@@ -22,6 +23,10 @@ type Options struct {
 	// CheckTool is asked about a manifest before it is proposed, beyond the kernel's
 	// own rules, by a field within it; nothing is asked when it is nil.
 	CheckTool func(m *tools.Manifest) *failure.Refusal
+
+	// CheckAnswer is asked about a person's answer to a call of the tool, by a field
+	// from result on; nothing is asked when it is nil (TO-12).
+	CheckAnswer func(m *tools.Manifest, answer value.Raw) *failure.Refusal
 
 	CommandTimeout time.Duration // how long an outcome is waited for; 10 s
 	ReadTimeout    time.Duration // how long a read waits for its index; 5 s

@@ -81,7 +81,7 @@ func TestEveryReadTakesTheLevels(t *testing.T) {
 		"agents": "", "agents/{id}": "", "agents/{id}/history": "", "agents/{id}/faults": "", "agents/{id}/tree": "",
 		"agents/{id}/permission": "action=tool.call&resource=echo", "agents/{id}/memory": "", "agents/{id}/memory/value": "key=a",
 		"shared/{namespace}": "", "shared/{namespace}/value": "key=a", "tokens": "", "tokens/{token}": "",
-		"tools": "", "tools/{name}": "", "runs": "", "escalations": "", "escalations/{escalation}": "", "audit": "", "log": "", "log/segments": "",
+		"tools": "", "tools/{name}": "", "tasks": "", "tasks/{task}": "", "runs": "", "escalations": "", "escalations/{escalation}": "", "audit": "", "log": "", "log/segments": "",
 	}
 	for path, methods := range leader.document().Paths {
 		short, ok := strings.CutPrefix(path, "/v1/kernels/{kernel}/")
@@ -98,10 +98,12 @@ func TestEveryReadTakesTheLevels(t *testing.T) {
 		{"effect":"ALLOW","action":"memory.*","resource":"**"},{"effect":"ESCALATE","action":"tool.call","resource":"echo"}]}}`), http.StatusCreated)
 	put := decode[api.Done](t, leader.post("/shared/team/put", `{"key":"a","value":1}`), http.StatusOK)
 	require.Greater(t, put.Index, started.Index)
+	leader.registerAsk("true")
+	task := leader.ask(agentB, "")
 	put = decode[api.Done](t, leader.post("/tools", `{"name":"crm.get","adapter":"http"}`), http.StatusOK)
 	open := decode[api.EscalationPage](t, leader.get("/escalations"), http.StatusOK).Escalations[0].Escalation
 	fill := func(path string) string {
-		return "/" + strings.NewReplacer("{id}", agentA, "{token}", agentA, "{namespace}", "team", "{name}", "crm.get", "{escalation}", fmt.Sprint(open)).Replace(path)
+		return "/" + strings.NewReplacer("{id}", agentA, "{token}", agentA, "{namespace}", "team", "{name}", "crm.get", "{task}", task, "{escalation}", fmt.Sprint(open)).Replace(path)
 	}
 	for path, query := range paths {
 		at := fmt.Sprintf("%s?%s&min_index=%d", fill(path), query, put.Index)

@@ -74,6 +74,9 @@ func waitFor(v *cluster.View, no uint32, row *state.Row, call uint32, tool strin
 	}
 	if c, ok := v.Tools.Get(tools.Key{Agent: no, Tick: tick, Call: call}); ok {
 		w.For, w.Deadline, w.Node = "call", c.Deadline, c.Node
+		if v.Tools.Asks(c) {
+			w.For = "person"
+		}
 		return w
 	}
 	if waiter, ok := v.Budgets.Waiter(budgets.Key{Agent: no, Tick: tick, Call: call}); ok {

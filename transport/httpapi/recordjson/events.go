@@ -59,10 +59,8 @@ func (v *view) eventBody(e *event.Event) any {
 		}
 	case event.RunPlan, event.RunStart, event.RunPause, event.RunResume, event.RunKill:
 		return ofRunEvent(e)
-	case event.ToolRegister:
-		return decoded[event.RegisterTool](e)
-	case event.ToolDeregister:
-		return decoded[event.DeregisterTool](e)
+	case event.ToolRegister, event.ToolDeregister, event.TaskAnswer:
+		return ofToolEvent(e)
 	case event.SharedPut:
 		return decoded[event.PutShared](e)
 	case event.SharedDelete:
@@ -105,6 +103,19 @@ func ofRunEvent(e *event.Event) any {
 		return decoded[event.ResumeRun](e)
 	case event.RunKill:
 		return decoded[event.KillRun](e)
+	}
+	return nil
+}
+
+// ofToolEvent gives the body of a client's command about tools and their calls.
+func ofToolEvent(e *event.Event) any {
+	switch e.Kind {
+	case event.ToolRegister:
+		return decoded[event.RegisterTool](e)
+	case event.ToolDeregister:
+		return decoded[event.DeregisterTool](e)
+	case event.TaskAnswer:
+		return decoded[event.AnswerTask](e)
 	}
 	return nil
 }

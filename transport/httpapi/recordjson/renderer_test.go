@@ -121,6 +121,7 @@ func TestEveryEventIsRendered(t *testing.T) {
 		event.AgentSend: &event.Send{Agent: "a", Message: value.True}, event.AgentReclassify: &event.Reclassify{Agent: "a", Reason: "r"},
 		event.TokenRevoke: &event.RevokeToken{Agent: "a"}, event.GrantRevoke: &event.RevokeGrant{Agent: "a", Grant: 1},
 		event.EscalationDecide: &event.Decide{Escalation: 7, Approve: true},
+		event.TaskAnswer:       &event.AnswerTask{Agent: "a", Tick: 1, Call: 1, Result: value.True},
 		event.SharedPut:        &event.PutShared{Namespace: "n", Key: "k", Value: value.True}, event.SharedDelete: &event.DeleteShared{Namespace: "n", Key: "k"},
 		event.AgentFork:      &event.Fork{Source: "a", At: 7, Set: []event.ForkSet{{Key: "k", Value: value.True}}},
 		event.ToolDispatched: &event.Dispatched{Call: 1}, event.ToolResult: &event.Result{Call: 1, OK: true, Value: value.True},
