@@ -18,23 +18,12 @@ func (r *runner) mayCall(ctx context.Context, call *tools.Call, term uint64) (ma
 	if call.Idempotent {
 		return ctx.Err() == nil, nil
 	}
-	answer := r.n.Propose(ctx, event.Event{
-		Kind: event.ToolDispatched, Principal: "node:" + r.n.config.NodeID,
-		Body: event.Encode(event.Dispatched{
-			Agent: call.Key.Agent, Tick: call.Key.Tick, Call: call.Key.Call, Node: r.n.config.NodeID, Term: term,
-		}),
-	})
-	if answer.Verdict != Applied || !answer.Outcome.Done() {
-		return false, nil
+	switch r.dispatch(ctx, []*tools.Call{call}, term)[0] {
+	case dispatched:
+		return true, nil
+	case wasted: // say so, since nobody else may call it
+		result := notMade(call)
+		return false, &result
 	}
-	_, err := r.n.group.ReadIndex(ctx)
-	if err == nil {
-		// The kernel judges authority once more when it takes the dispatch in
-		// (TO-5): a call that it withdrew is not in the outbox any more.
-		now, pending := r.n.fsm.State().Tools.Get(call.Key)
-		return pending && now.Dispatched != 0 && now.Term == term, nil
-	}
-	// Dispatched, and not called: say so, since nobody else may call it.
-	result := notMade(call)
-	return false, &result
+	return false, nil
 }

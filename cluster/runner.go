@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/supervise"
+	"github.com/omnikernel/omnikernel/cluster/workers"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -32,6 +33,7 @@ type runner struct {
 	results chan event.Result
 	overdue signal    // late has some
 	begun   chan *due // calls to be made
+	broker  *workers.Broker
 }
 
 // carried is a call that is being run here.
@@ -44,6 +46,7 @@ func newRunner(n *Node) *runner {
 	return &runner{
 		n: n, running: make(map[tools.Key]*carried), turns: newTurns(), woken: newSignal(),
 		results: make(chan event.Result, resultBatch), overdue: newSignal(), begun: make(chan *due),
+		broker: workers.New(),
 	}
 }
 
@@ -88,6 +91,9 @@ func (r *runner) lead(ctx context.Context, term uint64) {
 	}
 	jobs.Go(func() { r.propose(ctx, jobs) })
 	jobs.Go(func() { r.sweep(ctx) })
+	r.broker.Open(term)
+	defer r.broker.Shut()
+	jobs.Go(func() { r.keepLent(ctx) })
 	jobs.Go(func() {
 		defer close(work)
 		r.feed(ctx, work)
@@ -117,6 +123,9 @@ func (r *runner) feed(ctx context.Context, work chan<- *tools.Call) {
 	rescan := time.NewTicker(time.Second)
 	defer rescan.Stop()
 	give := func(call *tools.Call) bool {
+		if r.lend(ctx, call) {
+			return true
+		}
 		if call.Dispatched != 0 || r.suspended() || !r.claim(call) {
 			return true
 		}

@@ -37,3 +37,21 @@ const MaxTime = time.Hour
 type Caller interface {
 	Call(ctx context.Context, r Request) Result
 }
+
+// Lender is a Kind whose calls no node makes: they are lent to workers, who ask for
+// them over the API (TO-15). Nothing that it makes is ever called.
+type Lender interface {
+	Kind
+	// Lease is how long a worker keeps a call of the manifest's without a sign of life.
+	Lease(m *kerneltools.Manifest) time.Duration
+}
+
+// Lease tells whether calls of the manifest are lent to workers, and for how long each
+// time.
+func (r *Registry) Lease(m *kerneltools.Manifest) (lease time.Duration, lent bool) {
+	lender, lent := r.kinds[m.Adapter].(Lender)
+	if !lent {
+		return 0, false
+	}
+	return lender.Lease(m), true
+}

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/tools/schema"
 	"github.com/omnikernel/omnikernel/kernel/failure"
-	"github.com/omnikernel/omnikernel/kernel/value"
 )
 
 // Options bound a registry. The zero value takes the defaults.
@@ -131,28 +129,40 @@ func (r *Registry) Manifests() []Manifest {
 //
 // or whatever failure the adapter itself answers.
 func (r *Registry) Run(ctx context.Context, request Request) Result {
+	t, over, none := r.find(request)
+	if none != nil {
+		return *none
+	}
+	return r.run(ctx, t, request, over)
+}
+
+// find finds the tool of a request, which is needed until over is called; none is the
+// result where there is none.
+func (r *Registry) find(request Request) (t *tool, over func(), none *Result) {
 	if request.Manifest != nil {
 		one := r.take(request.Revision, request.Manifest)
-		over := func() { r.give(request.Revision, one) }
+		over = func() { r.give(request.Revision, one) }
 		if one.err != nil {
 			over()
-			return Fail(failure.ToolUnreachable, "this node cannot run the tool: its manifest names an adapter that the node does not have, or cannot make")
+			none := Fail(failure.ToolUnreachable, "this node cannot run the tool: its manifest names an adapter that the node does not have, or cannot make")
+			return nil, nil, &none
 		}
-		return r.run(ctx, one.tool, request, over)
+		return one.tool, over, nil
 	}
 	t, ok := r.tools[request.Tool]
 	if !ok {
-		return Fail(failure.ToolUnknown, "this node has no tool of that name")
+		none := Fail(failure.ToolUnknown, "this node has no tool of that name")
+		return nil, nil, &none
 	}
-	return r.run(ctx, t, request, func() {})
+	return t, func() {}, nil
 }
 
 // run is Run, of a tool that there is; over is called once, when its adapter is not
 // needed for the call any more, however late.
 func (r *Registry) run(ctx context.Context, t *tool, request Request, over func()) Result {
-	if broken := t.args.Check(request.Args); broken != "" {
+	if broken := t.admit(request); broken != nil {
 		over()
-		return Fail(failure.ToolArgsInvalid, broken)
+		return *broken
 	}
 	if request.Timeout <= 0 {
 		request.Timeout = t.manifest.DefaultTimeout
@@ -219,31 +229,4 @@ func ended(ctx context.Context, timeout time.Duration) Result {
 		return Fail(failure.ToolTimeout, fmt.Sprintf("no answer within %d ms", timeout.Milliseconds()))
 	}
 	return Fail(failure.Withdrawn, "the call was cancelled")
-}
-
-// judge checks what an adapter answered. What the call cost stands, whatever it
-// came to.
-func (t *tool) judge(result Result) Result {
-	judged := t.check(result)
-	judged.Usage = result.Usage
-	return judged
-}
-
-func (t *tool) check(result Result) Result {
-	if !result.OK {
-		if result.Code == "" {
-			result.Code = failure.ToolFailed
-		}
-		return Fail(result.Code, strings.ToValidUTF8(result.Message, "?"))
-	}
-	if len(result.Value) > t.maxResult {
-		return Fail(failure.ToolResultTooLarge, fmt.Sprintf("the result is larger than %d bytes", t.maxResult))
-	}
-	if problem := value.Check(result.Value, t.maxResult); problem != nil {
-		return Fail(failure.ToolResultInvalid, problem.String())
-	}
-	if broken := t.result.Check(result.Value); broken != "" {
-		return Fail(failure.ToolResultInvalid, broken)
-	}
-	return Succeed(result.Value)
 }

@@ -29,6 +29,8 @@ const (
 	CodeSessionExpired  = "SESSION_EXPIRED"
 	CodeTimeout         = "TIMEOUT"
 	CodeSafeMode        = "SAFE_MODE"
+	CodeLeaseLost       = "LEASE_LOST"
+	CodeStaleResult     = "STALE_RESULT"
 )
 
 // CodeInfo is what a code means.

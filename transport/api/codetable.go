@@ -34,6 +34,7 @@ var codes = [...]CodeInfo{
 	definite("INVALID_VALUE", 422, "A value is not one of the JSON data model: a repeated key, invalid UTF-8, an integer beyond 2^53, nesting beyond 64, or more bytes than the kernel's max_value_bytes."),
 	definite("KERNEL_SUSPENDED", 409, "The whole cluster is stopped by its operators: nothing that starts or advances work is taken until they resume it. Commands that end or limit are. The cluster's status tells since when and why."),
 	unknown("LEADERSHIP_LOST", 504, "The node lost its leadership while the command was in flight: the next leader may commit it or drop it. With a session or an idempotency key, send it again; without, look before you do."),
+	definite("LEASE_LOST", 409, "The worker's lease is over: it ran out, or the call was given to another worker. The result was not taken; the call goes on without this worker."),
 	definite("LIMIT_REACHED", 429, "A limit that the cluster's configuration fixes is reached, such as max_agents or max_interned_bytes."),
 	definite("MALFORMED_JSON", 400, "The body is not JSON; rule names the line and the column."),
 	definite("MEMORY_FULL", 429, "Shared memory has as many keys, or is as large, as the cluster's configuration allows. Delete some, or write smaller values."),

@@ -18,8 +18,9 @@ type call struct {
 
 	again    bool // an unknown attempt may be followed by another
 	toLeader bool
-	changes  bool // a command: an unknown outcome matters
-	final    bool // a definite answer is the last one, also where a later attempt might have another
+	changes  bool          // a command: an unknown outcome matters
+	waits    time.Duration // how long the server may take beside what an answer takes
+	final    bool          // a definite answer is the last one, also where a later attempt might have another
 
 	// expired gives a request to go on with when the session is not known any
 	// more; nil ends the call.
@@ -64,7 +65,7 @@ func (c *call) run(ctx context.Context, f *family) error {
 // once makes one attempt, and tells whether that was the last one.
 func (c *call) once(ctx context.Context, f *family, to *server) (settled bool, err error) {
 	c.attempts++
-	attempt, cancel := context.WithTimeout(ctx, f.options.Attempt)
+	attempt, cancel := context.WithTimeout(ctx, f.options.Attempt+c.waits)
 	sent, err := f.ask(attempt, to, &c.request, c.into)
 	cancel()
 	if err == nil {

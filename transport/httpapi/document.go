@@ -109,6 +109,7 @@ var pathParams = map[string]string{
 	"grant":      "position in the agent's grants, from 0",
 	"escalation": "number of the escalation",
 	"name":       "of the tool",
+	"lease":      "as the poll gave it",
 	"namespace":  "of shared memory: one segment of 1 to 64 bytes",
 }
 

@@ -29,6 +29,8 @@ type Node interface {
 	Backup(ctx context.Context, s *state.State, to io.Writer) (backup.Summary, error)
 	// Backups tells of those that the node makes by itself; nil for none.
 	Backups() *backups.Status
+	// Lending answers workers (TO-15).
+	Lending() *cluster.Lending
 	// Log is the node's execution log.
 	Log() *segment.Store
 	// MintSession makes a session id, without a log entry.

@@ -232,6 +232,11 @@ func (n *Node) Backups() *backups.Status { return n.Scheduled.Load() }
 // Lifecycle tells where the replica stands.
 func (n *Node) Lifecycle() nodestate.Snapshot { return n.State.Snapshot() }
 
+// Lending refuses: a replica runs no calls.
+func (n *Node) Lending() *cluster.Lending {
+	return cluster.RefuseWorkers(cluster.Answer{Verdict: cluster.Refused, Code: cluster.CodeNoLeader, Detail: "a solo node runs no calls, and lends none"})
+}
+
 // UnderWay of a replica is nothing: it does everything at once.
 func (n *Node) UnderWay() cluster.UnderWay { return cluster.UnderWay{} }
 
