@@ -45,6 +45,9 @@ func (c *mcpClient) call(name string, arguments any) (result map[string]any) {
 	return result
 }
 
+// patientMCP waits for elections as long as a busy machine takes for them.
+var patientMCP = []string{"--timeout", "80s"}
+
 // documentedMCP is the program of the configuration that docs/mcp.md has.
 func documentedMCP(t *testing.T, servers string) *exec.Cmd {
 	t.Helper()
@@ -62,7 +65,7 @@ func documentedMCP(t *testing.T, servers string) *exec.Cmd {
 	require.NoError(t, json.Unmarshal(snippet[1], &found))
 	server := found.Servers["omni"]
 	assert.Equal(t, map[string]string{serverVariable: defaultServer}, server.Env)
-	cmd := exec.Command(server.Command, server.Args...)
+	cmd := exec.Command(server.Command, append(server.Args, patientMCP...)...)
 	cmd.Env = append(os.Environ(), serverVariable+"="+servers)
 	return cmd
 }
@@ -70,7 +73,7 @@ func documentedMCP(t *testing.T, servers string) *exec.Cmd {
 // startMCPOverHTTP starts omni mcp --http and gives its address.
 func startMCPOverHTTP(t *testing.T, servers string) (url string) {
 	t.Helper()
-	cmd := exec.Command("omni", "mcp", "--http", "127.0.0.1:0")
+	cmd := exec.Command("omni", append([]string{"mcp", "--http", "127.0.0.1:0"}, patientMCP...)...)
 	cmd.Env = append(os.Environ(), serverVariable+"="+servers)
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
