@@ -40,7 +40,7 @@ func verdict(r Result) error {
 		return nil
 	case r.Code == failure.Withdrawn, r.Code == failure.ToolArgsInvalid, r.Code == failure.ToolUnknown:
 		return errNoMatter
-	case r.Code == failure.ToolFailed, r.Code == failure.ToolResultInvalid, r.Code == failure.ToolResultTooLarge:
+	case r.Code == failure.ToolFailed, r.Code == failure.ToolResultInvalid, r.Code == failure.ToolResultTooLarge, r.Code == failure.ToolLimitExceeded:
 		return nil
 	}
 	return errUnanswered

@@ -22,9 +22,11 @@ var errNoKind = errors.New("this node has no adapter of that kind")
 func (r *Registry) Check(m *kerneltools.Manifest) *failure.Refusal {
 	kind, ok := r.kinds[m.Adapter]
 	if !ok {
-		return &failure.Refusal{
-			Code: failure.InvalidArgument, Field: "adapter", Rule: "is none that this node has", Hint: "it has: " + strings.Join(r.Kinds(), ", "),
+		hint := "it has: " + strings.Join(r.Kinds(), ", ")
+		if takes := r.absent[m.Adapter]; takes != "" {
+			hint = takes
 		}
+		return &failure.Refusal{Code: failure.InvalidArgument, Field: "adapter", Rule: "is none that this node has", Hint: hint}
 	}
 	if _, elsewhere := kind.(Elsewhere); !elsewhere && m.TimeoutMillis > MaxTime.Milliseconds() {
 		return refused("timeout_ms", "must be at most "+strconv.FormatInt(MaxTime.Milliseconds(), 10)+", an hour, for calls that a node makes")

@@ -22,6 +22,8 @@ type Options struct {
 	MaxResultBytes int
 	// Kinds make the adapters of registered tools.
 	Kinds []Kind
+	// Absent are kinds that the node does without, each with what it would take.
+	Absent map[string]string
 	// OnCrash is told what an adapter panicked with, and where, for the node's
 	// log. It never reaches a result. It may be nil.
 	OnCrash func(tool string, cause any, stack []byte)
@@ -39,6 +41,7 @@ const (
 type Registry struct {
 	tools     map[string]*tool
 	kinds     map[string]Kind
+	absent    map[string]string
 	revisions revisions
 	maxResult int
 	slots     chan struct{} // one token for each call under way
@@ -65,7 +68,7 @@ func New(options Options, adapters ...Adapter) (*Registry, error) {
 		tools:   make(map[string]*tool, len(adapters)),
 		slots:   make(chan struct{}, options.MaxRunning),
 		onCrash: options.OnCrash,
-		kinds:   make(map[string]Kind, len(options.Kinds)), maxResult: options.MaxResultBytes,
+		kinds:   make(map[string]Kind, len(options.Kinds)), maxResult: options.MaxResultBytes, absent: options.Absent,
 	}
 	r.revisions.made = make(map[uint64]*revision)
 	if r.maxResult <= 0 {

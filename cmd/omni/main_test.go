@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
+	"github.com/omnikernel/omnikernel/cluster/tools/sandbox"
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
@@ -28,6 +29,7 @@ import (
 // test binary under another name, so that omni dev's own child processes are
 // the same program.
 func TestMain(m *testing.M) {
+	sandbox.Enter()
 	programs := map[string]func(){"omni": main, "omni-fragile": func() { runMain(fragileLookup) }}
 	if programs[filepath.Base(os.Args[0])] == nil {
 		// The race detector would make every process wait a second at its end.

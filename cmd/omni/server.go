@@ -63,6 +63,7 @@ type serverFlags struct {
 	drain                 time.Duration
 	minFree               uint32 // MiB
 	mcpServers            string
+	programs              programs
 	evaluators            flows.Lookup
 }
 
@@ -116,6 +117,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.Uint32Var(&f.minFree, "min-free", 256, "MiB that must be free where the node keeps everything, or a tenth of a smaller disk, for it to be healthy; 0 does not look")
 	flags.DurationVar(&f.drain, "drain", 5*time.Second, "how long a stop waits for tool calls that are under way")
 	flags.StringVar(&f.mcpServers, "mcp-servers", "", "file of the MCP servers that tools may name: {\"mcpServers\": {NAME: {\"command\": …} or {\"url\": …}}}")
+	f.programs.add(flags)
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
@@ -158,6 +160,7 @@ func runServer(ctx context.Context, f serverFlags) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	fatal := make(chan error, 1)
+	f.programs.prepare(f.dataDir, logger)
 	c, invalid := f.config(peers, logger, fatal)
 	c.Drain, c.MinFree, c.LogBlocked = f.drain, uint64(f.minFree)<<20, sink.Blocked
 	life, err := beginLife(&c, f.policy, invalid)
@@ -166,6 +169,9 @@ func runServer(ctx context.Context, f serverFlags) error {
 	}
 	var s *standing
 	err = life.start(ctx, func() (err error) {
+		if err = f.programs.open(); err != nil {
+			return err
+		}
 		if s, err = f.open(c, secured); err == nil {
 			s.answer(life)
 		}
@@ -174,7 +180,7 @@ func runServer(ctx context.Context, f serverFlags) error {
 	if err == nil && s != nil {
 		err = s.serve(ctx, life, fatal)
 	}
-	if err = life.end(err); err != nil || !life.again {
+	if err = life.end(errors.Join(err, f.programs.close())); err != nil || !life.again {
 		return err
 	}
 	logger.Info("starting anew")
@@ -326,7 +332,8 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 	servers, unknown := readMCPServers(f.mcpServers)
 	registry, err := tools.New(tools.Options{
 		MaxResultBytes: int(limits.MaxValueBytes),
-		Kinds:          toolKinds(int(limits.MaxValueBytes), servers, logger.Named("mcp")),
+		Kinds:          append(toolKinds(int(limits.MaxValueBytes), servers, logger.Named("mcp")), f.programs.kinds()...),
+		Absent:         f.programs.absent(),
 		OnCrash: func(tool string, cause any, stack []byte) {
 			logger.Error("a tool adapter panicked", "tool", tool, "cause", cause, "stack", string(stack))
 		},

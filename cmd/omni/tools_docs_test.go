@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/assert"
@@ -25,9 +27,16 @@ func TestSnippetsOfTools(t *testing.T) {
 	servers, err := readMCPServers(serversFile(t, regexp.MustCompile("(?s)```json\n(\\{\\s*\"mcpServers\".*?)```").FindStringSubmatch(string(content))[1]))
 	require.NoError(t, err)
 	limits := config.Default()
-	registry, err := tools.New(tools.Options{Kinds: toolKinds(int(limits.MaxValueBytes), servers, hclog.NewNullLogger())})
+	run := programs{dir: t.TempDir(), level: "auto", uid: 65534}
+	run.prepare(t.TempDir(), hclog.NewNullLogger())
+	registry, err := tools.New(tools.Options{Kinds: append(toolKinds(int(limits.MaxValueBytes), servers, hclog.NewNullLogger()), run.kinds()...)})
 	require.NoError(t, err)
+	words := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(content)
+	require.NotNil(t, words)
+	require.NoError(t, os.WriteFile(filepath.Join(run.dir, "words"), words[1], 0o600))
+	require.NoError(t, os.Chmod(filepath.Join(run.dir, "words"), 0o755))
 	var manifests, programs, grants int
+	var exec tools.Request
 	for _, found := range regexp.MustCompile("(?s)```(yaml|json)\n(.*?)```").FindAllStringSubmatch(string(content), -1) {
 		language, snippet := found[1], found[2]
 		switch {
@@ -52,7 +61,21 @@ func TestSnippetsOfTools(t *testing.T) {
 			require.Nil(t, refused, "%+v", refused)
 			refused = registry.Check(&command.Manifest)
 			assert.Nil(t, refused, "%+v", refused)
+			if command.Manifest.Adapter == "exec" {
+				exec = tools.Request{Tool: command.Manifest.Name, Timeout: time.Minute, Revision: 1, Manifest: &command.Manifest}
+			}
 		}
 	}
-	assert.Equal(t, []int{5, 2, 1}, []int{manifests, programs, grants})
+	assert.Equal(t, []int{6, 2, 1}, []int{manifests, programs, grants})
+
+	require.NotNil(t, exec.Manifest, "the program is run")
+	if runtime.GOOS != "linux" {
+		return
+	}
+	require.NoError(t, run.open())
+	exec.Args, _ = value.FromGo(map[string]any{"text": "one fine day"})
+	got := registry.Run(t.Context(), exec)
+	assert.JSONEq(t, `{"words": 3, "longest": "fine"}`, string(got.Value.AppendJSON(nil)), got.Message)
+	assert.Equal(t, uint64(3), got.Usage.Tokens)
+	assert.NoError(t, run.close())
 }

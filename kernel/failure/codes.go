@@ -27,6 +27,7 @@ const (
 	ToolCrashed        Code = "TOOL_CRASHED"
 	ToolResultTooLarge Code = "TOOL_RESULT_TOO_LARGE"
 	ToolResultInvalid  Code = "TOOL_RESULT_INVALID"
+	ToolLimitExceeded  Code = "TOOL_LIMIT_EXCEEDED"
 	InvariantBroken    Code = "INVARIANT_BREACH"
 	Expired            Code = "EXPIRED"        // a suspended agent that nobody resumed in time
 	ProgramFailed      Code = "PROGRAM_FAILED" // the program's own FAIL
@@ -92,6 +93,7 @@ var classes = map[Code]Class{
 	ToolCrashed:        Permanent,
 	ToolResultTooLarge: Permanent,
 	ToolResultInvalid:  Permanent,
+	ToolLimitExceeded:  Permanent,
 	InvariantBroken:    InvariantBreach,
 	Expired:            Permanent,
 	ProgramFailed:      Permanent,
@@ -141,7 +143,7 @@ func (c Code) LeavesOpen() bool {
 func (c Code) OfCall() bool {
 	switch c {
 	case ToolUnknown, ToolArgsInvalid, ToolTimeout, ToolUnreachable, ToolFailed, ToolCrashed, ToolResultTooLarge,
-		ToolResultInvalid, OutcomeUnknown, Withdrawn:
+		ToolResultInvalid, ToolLimitExceeded, OutcomeUnknown, Withdrawn:
 		return true
 	}
 	return false

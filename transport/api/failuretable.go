@@ -46,6 +46,7 @@ var failures = [...]FailureInfo{
 	fails(failure.ToolArgsInvalid, "The tool does not take these arguments."),
 	fails(failure.ToolCrashed, "The tool's adapter failed in itself."),
 	fails(failure.ToolFailed, "The tool says that it could not do it."),
+	fails(failure.ToolLimitExceeded, "The tool used more CPU time, or larger files, than its manifest allows, and was ended."),
 	fails(failure.ToolResultInvalid, "The tool's answer is not what its manifest promises."),
 	fails(failure.ToolResultTooLarge, "The tool's answer is larger than the kernel's max_value_bytes."),
 	fails(failure.ToolTimeout, "The tool did not answer within the call's time."),

@@ -134,7 +134,7 @@ func lockOf(dir string) (*os.File, error) {
 	return lock, nil
 }
 
-// Close removes the node's directory. Processes that run are killed before.
+// Close removes the node's directory. What runs is over when the node's process is.
 func (s *Sandbox) Close() error {
 	if s.lock == nil {
 		return nil
