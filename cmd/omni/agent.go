@@ -28,7 +28,7 @@ INVALID_TRANSITION, and nothing changes.`,
 			c.AddCommand(sub)
 		}
 	}
-	add(groupBegin, newAgentStart(a), newAgentDefine(a), newAgentSchema(a), newAgentFork(a), newAgentTrigger(a, spawn), newAgentTrigger(a, activate))
+	add(groupBegin, newAgentStart(a), newAgentDefine(a), newAgentCheck(a), newAgentSchema(a), newAgentFork(a), newAgentTrigger(a, spawn), newAgentTrigger(a, activate))
 	add(groupWork, newAgentSubmit(a), newAgentSend(a), newAgentTrigger(a, suspend), newAgentTrigger(a, resume), newAgentTrigger(a, expire),
 		newAgentBudget(a), newAgentReclassify(a), newAgentTrigger(a, recoverFault), newAgentTrigger(a, abandon), newAgentKill(a))
 	add(groupOperate, newAgentGet(a), newAgentList(a), newAgentTree(a), newAgentHistory(a), newAgentFaults(a), newAgentWatch(a), newAgentExport(a))

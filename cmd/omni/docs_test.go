@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster/restore"
+	"github.com/omnikernel/omnikernel/cmd/omni/agentcheck"
 	"github.com/omnikernel/omnikernel/cmd/omni/bench"
 	"github.com/omnikernel/omnikernel/cmd/omni/demo"
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
@@ -109,6 +110,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A command that was done": api.Done{},
 		"An agent":                api.Agent{},
 		"A list of agents":        api.AgentPage{},
+		"A check of an agent":     agentcheck.Report{},
 		"A run":                   api.Run{},
 		"A run that was changed":  show.RunDone{},
 		"A list of runs":          api.RunPage{},

@@ -53,6 +53,17 @@ func ContainsResource(outer, inner string) bool {
 	return broken == "" && o.contains(&i)
 }
 
+// OverlapsResource reports whether some resource is matched by both patterns, as
+// written. What is no pattern overlaps nothing.
+func OverlapsResource(one, other string) bool {
+	a, broken := parsePattern(one)
+	if broken != "" {
+		return false
+	}
+	b, broken := parsePattern(other)
+	return broken == "" && a.overlaps(&b)
+}
+
 func (p *pattern) contains(inner *pattern) bool { return inner.lengths()&^p.covers(inner) == 0 }
 
 // lengths is the set of how many segments the resources have that p matches:

@@ -273,3 +273,18 @@ func FuzzContainsResource(f *testing.F) {
 		}
 	})
 }
+
+// Two patterns overlap where a resource is matched by both.
+func TestOverlapsResource(t *testing.T) {
+	for _, c := range []struct {
+		one, other string
+		want       bool
+	}{
+		{"a/b", "a/b", true}, {"a/b", "a/c", false}, {"a/*", "*/b", true}, {"a/*/c", "*/b/d", false}, {"**", "a", true},
+		{"a/**", "a", true}, {"a/**", "b/**", false}, {"*/acme/*", "crm/**", true}, {"*/acme", "crm/*/7", false}, {"a/b/**", "a/*", true},
+		{"a//b", "a", false}, {"a", "", false},
+	} {
+		assert.Equal(t, c.want, OverlapsResource(c.one, c.other), "%s %s", c.one, c.other)
+		assert.Equal(t, c.want, OverlapsResource(c.other, c.one), "%s %s", c.other, c.one)
+	}
+}

@@ -183,6 +183,8 @@ func (c *converter) member(key *yaml.Node, shape *Shape, path string) (*Shape, *
 	switch {
 	case shape.kind == texts:
 		return aText, nil
+	case shape.rest != nil:
+		return shape.rest, nil
 	case shape.members == nil:
 		return aValue, nil
 	case shape.members[key.Value] != nil:

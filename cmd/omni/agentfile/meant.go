@@ -10,6 +10,12 @@ func (s *Shape) meant(word string, known []string) string {
 	if instead, ok := s.aliases[word]; ok {
 		return instead
 	}
+	return Nearest(word, known)
+}
+
+// Nearest is the known word that is so near to another that it was meant; empty when
+// none is.
+func Nearest(word string, known []string) string {
 	if len(word) > maxMeant {
 		return ""
 	}

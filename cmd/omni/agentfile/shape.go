@@ -7,6 +7,7 @@ type Shape struct {
 	aliases map[string]string // of an object: what people write instead
 	about   map[string]string // of an object: what members are that are no field of a command
 	item    *Shape            // of a list
+	rest    *Shape            // of an object: of the members that have no shape of their own
 	words   []string          // of text: no other is known; nil for any
 }
 
@@ -143,3 +144,10 @@ var MCPServers = &Shape{
 
 // instruction is judged by the kernel; here it only has to be a mapping.
 var instruction = &Shape{kind: object}
+
+// Stubs is the file of what tools answer in a dry run, by their names.
+var Stubs = &Shape{kind: object, rest: &Shape{kind: list, item: &Shape{
+	kind:    object,
+	members: map[string]*Shape{"args": aMapping, "value": aValue, "code": aText, "message": aText},
+	aliases: map[string]string{"result": "value", "answer": "value", "fail": "code", "error": "code", "when": "args"},
+}}}
