@@ -102,8 +102,9 @@ func TestNobodyClaimsWhatAPersonAnswers(t *testing.T) {
 		}}).Refusal)
 	}
 	c.callTool(1, "echo") // goes past them
-	c.await(func(s *state.State) bool {
+	last := c.await(func(s *state.State) bool {
 		return s.Tools.Len() == 157*64 && s.Agents.Len() == 158 && s.Agents.Get(158).Execution.Result != nil
 	})
 	require.Less(t, runtime.NumGoroutine()-before, 1000)
+	require.Less(t, last.Index, uint64(1000), "nobody proposes to dispatch them")
 }
