@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
+	"github.com/omnikernel/omnikernel/cluster/tools/mcpclient/mcptest"
 	"github.com/omnikernel/omnikernel/cluster/tools/sandbox"
 	"github.com/omnikernel/omnikernel/cmd/omni/dev"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -30,7 +31,7 @@ import (
 // the same program.
 func TestMain(m *testing.M) {
 	sandbox.Enter()
-	programs := map[string]func(){"omni": main, "omni-fragile": func() { runMain(fragileLookup) }}
+	programs := map[string]func(){"omni": main, "omni-fragile": func() { runMain(fragileLookup) }, "omni-mcptest": mcptest.Main}
 	if programs[filepath.Base(os.Args[0])] == nil {
 		// The race detector would make every process wait a second at its end.
 		os.Setenv("GORACE", "atexit_sleep_ms=0")

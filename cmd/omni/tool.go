@@ -23,7 +23,8 @@ tool's name and what its manifest derives from the arguments.`,
 		Args: onlySubcommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newToolRegister(a), newToolList(a), newToolShow(a), newToolTest(a), newToolDeregister(a), newSchemaCommand(a, "tool", "manifests"))
+	c.AddCommand(newToolRegister(a), newToolList(a), newToolShow(a), newToolTest(a), newToolDeregister(a), newToolImport(a),
+		newSchemaCommand(a, "tool", "manifests"))
 	return c
 }
 

@@ -136,8 +136,8 @@ func (c *Client) Tools(ctx context.Context) (Listing, *Failure) {
 	return Listing{}, failed(Flooded, "the server has more than 1000 tools")
 }
 
-// connect returns the connection, or waits for one. The last tenth of the call's time
-// is left for an answer that says that there is none.
+// connect returns the connection, or waits for one. The last of the call's time is left
+// for an answer that says that there is none, which a call that ran out of it has not.
 func (c *Client) connect(ctx context.Context) (*session, *Failure) {
 	c.mu.Lock()
 	if c.now != nil && c.now.ended() {
@@ -158,7 +158,8 @@ func (c *Client) connect(ctx context.Context) (*session, *Failure) {
 	c.mu.Unlock()
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)*9/10)
+		left := time.Until(deadline)
+		ctx, cancel = context.WithTimeout(ctx, left-max(left/10, min(left/2, time.Second)))
 		defer cancel()
 	}
 	select {

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -32,14 +34,15 @@ func Main() {
 	switch mode {
 	case "":
 		return
-	case "mute": // starts, and never says a word
-		_, _ = os.Stdin.Read(make([]byte, 1))
-		select {}
+	case "mute": // starts, never says a word, and does not listen either
+		(&desk{dir: os.Getenv(dirVariable)}).begin()
+		signal.Ignore(syscall.SIGTERM)
+		forEver()
 	case "crash":
 		os.Exit(3)
 	case "babble":
 		fmt.Println("Welcome to my server!")
-		select {}
+		forEver()
 	}
 	d := &desk{dir: os.Getenv(dirVariable), mode: mode}
 	if err := d.serve(); err != nil {
@@ -49,11 +52,23 @@ func Main() {
 	os.Exit(0)
 }
 
+func forEver() {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
 // desk is the server.
 type desk struct{ dir, mode string }
 
-func (d *desk) serve() error {
+// begin notes that there is one more of them.
+func (d *desk) begin() {
 	d.note("started")
+	d.note(fmt.Sprintf("pid/%d", os.Getpid()))
+}
+
+func (d *desk) serve() error {
+	d.begin()
 	if d.mode == "stdio" {
 		fmt.Fprintln(os.Stderr, "serving with", os.Getenv("DESK_KEY"))
 		return d.server().Run(context.Background(), &mcp.StdioTransport{})
@@ -141,7 +156,8 @@ func (d *desk) server() *mcp.Server {
 			return &mcp.CallToolResult{StructuredContent: map[string]any{"pid": child.Process.Pid}}, err
 		},
 		"hang": func(context.Context, *mcp.CallToolRequest, int) (*mcp.CallToolResult, error) {
-			select {}
+			forEver()
+			return nil, nil
 		},
 	} {
 		d.add(s, name, answer)
