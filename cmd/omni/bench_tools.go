@@ -25,7 +25,8 @@ nodes. With --agents agents: how many calls a second there are. Each is measured
 --duration, for a tool that is not idempotent, whose calls are dispatched by a record
 of their own, and for one that is.
 
-The nodes have to be on this machine: the tool listens on its loopback address.`,
+The nodes have to be on this machine: the tool listens on its loopback address. For exec
+they have to have a directory of programs; without --program it is left out.`,
 		Example: `  omni bench tools
   omni bench tools --adapter http --duration 5s -o json`,
 		Args: exactly(),
@@ -40,6 +41,12 @@ The nodes have to be on this machine: the tool listens on its loopback address.`
 				if !slices.Contains(bench.AdapterKinds(), kind) {
 					return tell.Usage("", "--adapter is %q, must be one of %s", kind, strings.Join(bench.AdapterKinds(), ", "))
 				}
+			}
+			switch named := c.Flags().Changed("adapter"); {
+			case o.Program == "" && !named:
+				o.Adapters = slices.DeleteFunc(o.Adapters, func(kind string) bool { return kind == "exec" })
+			case o.Program == "" && slices.Contains(o.Adapters, "exec"):
+				return tell.Usage("cp /bin/cat DIR/noop, and start the nodes with --exec-dir DIR", "for exec, name a program that gives its input back with --program DIR/noop")
 			}
 			connection, err := a.connect()
 			if err != nil {
@@ -68,6 +75,7 @@ The nodes have to be on this machine: the tool listens on its loopback address.`
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&o.Adapters, "adapter", bench.AdapterKinds(), "kinds of adapters, divided by commas")
+	flags.StringVar(&o.Program, "program", "", "for exec: a file of the nodes' --exec-dir that gives its input back, such as a copy of cat")
 	flags.IntVar(&o.Clients, "agents", 64, "how many call at the same time, when throughput is measured")
 	flags.IntVar(&o.Steps, "steps", 20, "calls of one instruction, one after the other")
 	flags.DurationVar(&o.Duration, "duration", 3*time.Second, "how long each is measured")

@@ -20,4 +20,5 @@ type Options struct {
 	Steps       int      // Steps, Tools: tool calls of one instruction
 	Consistency string   // Reads
 	Adapters    []string // Tools: kinds of AdapterKinds
+	Program     string   // Tools: for exec, a file of the nodes' directory of programs, which gives its input back
 }

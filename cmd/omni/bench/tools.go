@@ -78,6 +78,8 @@ var counterparts = [...]struct {
 	{"http", httpCounterpart},
 	{"llm", llmCounterpart},
 	{"mcp", mcpCounterpart},
+	{"worker", workerCounterpart},
+	{"exec", execCounterpart},
 }
 
 func (o *Options) tool(ctx context.Context, kind string, idempotent bool) (ToolReport, error) {
