@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"runtime"
 	"syscall"
 	"unsafe"
 
@@ -11,6 +12,8 @@ import (
 
 // runExec is stage 2: it gives up what is left to give up, and becomes the program.
 func runExec() {
+	// That there are no new privileges is a thread's, and execve takes the thread's.
+	runtime.LockOSThread()
 	s, _ := readSpec()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		fail("no_new_privs", err)
