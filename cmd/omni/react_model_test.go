@@ -32,7 +32,10 @@ type recordedModel struct {
 }
 
 // question is one request, as it came.
-type question struct{ key, system, last string }
+type question struct {
+	key, system, last string
+	messages          int
+}
 
 // What an answer comes to: 300 tokens at 15 cents and 20 at 60, for a million.
 const (
@@ -71,7 +74,7 @@ func (m *recordedModel) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	last := asked.Messages[len(asked.Messages)-1].Content
 	m.mu.Lock()
-	m.asked = append(m.asked, question{key: r.Header.Get("Idempotency-Key"), system: asked.Messages[0].Content, last: last})
+	m.asked = append(m.asked, question{r.Header.Get("Idempotency-Key"), asked.Messages[0].Content, last, len(asked.Messages)})
 	hold := m.holds != "" && strings.Contains(last, m.holds)
 	if hold {
 		m.holds = ""

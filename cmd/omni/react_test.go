@@ -27,7 +27,8 @@ const (
 )
 
 // reactExample is a copy of the example whose tools are of this test's services, and
-// its README, whose commands are carried out.
+// whose agent thinks that a conversation is long soon; and its README, whose commands
+// are carried out.
 type reactExample struct {
 	*processes
 	dir  string
@@ -38,9 +39,10 @@ type reactExample struct {
 func newReactExample(p *processes, model, shop string) *reactExample {
 	r := &reactExample{processes: p, dir: p.t.TempDir()}
 	require.NoError(p.t, os.CopyFS(filepath.Join(r.dir, "examples", "react"), os.DirFS(reactDir)))
-	r.change("model.yaml", "https://api.openai.com", model, "private: false", "private: true", "timeout_ms: 60000", "timeout_ms: 8000")
-	r.change("orders.yaml", "http://127.0.0.1:7790", shop, "timeout_ms: 5000", "timeout_ms: 30000")
-	r.change("refunds.yaml", "http://127.0.0.1:7790", shop, "timeout_ms: 5000", "timeout_ms: 30000")
+	r.change("agent.yaml", "MAX_BYTES = 24000", "MAX_BYTES = 600") // a long conversation
+	r.change("tools/model.yaml", "https://api.openai.com", model, "private: false", "private: true", "timeout_ms: 60000", "timeout_ms: 8000")
+	r.change("tools/orders.yaml", "http://127.0.0.1:7790", shop, "timeout_ms: 5000", "timeout_ms: 30000")
+	r.change("tools/refunds.yaml", "http://127.0.0.1:7790", shop, "timeout_ms: 5000", "timeout_ms: 30000")
 	readme, err := os.ReadFile(reactDir + "README.md")
 	require.NoError(p.t, err)
 	for line := range strings.Lines(string(readme)) {
@@ -56,10 +58,10 @@ func newReactExample(p *processes, model, shop string) *reactExample {
 	return r
 }
 
-// change replaces texts in a manifest, each of which must be there.
+// change replaces texts in a file, each of which must be there.
 func (r *reactExample) change(name string, pairs ...string) {
 	r.t.Helper()
-	file := filepath.Join(r.dir, "examples", "react", "tools", name)
+	file := filepath.Join(r.dir, "examples", "react", name)
 	content, err := os.ReadFile(file)
 	require.NoError(r.t, err)
 	for i := 0; i < len(pairs); i += 2 {
@@ -160,6 +162,7 @@ func TestReactSurvivesItsLeaders(t *testing.T) {
 	p.startAll()
 	p.alike()
 	r := newReactExample(p, model.URL, shop)
+	assert.Contains(t, r.next("omni agent check "), "nothing is wrong")
 	for range 3 {
 		r.next("omni tool register -f ")
 	}
@@ -250,14 +253,17 @@ func (p *processes) requirePaidOnce(agent string, model *recordedModel, shop str
 		return told.open == 0 // what nobody knows the end of is settled at its deadline
 	}, time.Minute, 100*time.Millisecond)
 	seen := make(map[string]bool)
-	remembered := false
+	remembered, longest, shortened := false, 0, false
 	for _, q := range model.questions() {
 		assert.False(p.t, seen[q.key], "%s was asked twice", q.key)
 		seen[q.key] = true
 		assert.Equal(p.t, "model.chat", told.made[q.key], "%s is on record", q.key)
+		shortened = shortened || q.messages < longest
+		longest = max(longest, q.messages)
 		remembered = remembered || strings.Contains(q.system, "without its lid")
 	}
 	assert.True(p.t, remembered, "the script began again, with what the agent remembers")
+	assert.True(p.t, shortened, "what was long was made shorter")
 	var answered, unknown uint64
 	for name, tool := range told.made {
 		switch code := told.codes[name]; {
