@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/omnikernel/omnikernel/kernel/kerneltest"
+	omniapi "github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
 	"github.com/omnikernel/omnikernel/transport/worker"
 )
@@ -140,4 +142,40 @@ func (p *processes) goWorkers() {
 			require.Fail(t, "a worker that was stopped does not end")
 		}
 	}
+}
+
+// TO-15: a worker that was slow cannot complete what was given to another.
+func (p *processes) slowWorker() {
+	t := p.t
+	p.lendTool("slow.once", true, 1000)
+	agent := p.callWith("slow.once", nil)
+	poll := func() omniapi.LentCall {
+		for {
+			work, err := p.client.PollWork(t.Context(), omniapi.PollBody{Tools: []string{"slow.once"}, WaitMillis: 5000})
+			require.NoError(t, err)
+			if len(work.Calls) > 0 {
+				return work.Calls[0]
+			}
+		}
+	}
+	result := omniapi.CompleteCallBody{Result: kerneltest.Value(t, map[string]any{"words": 1})}
+	slow := poll()
+	for {
+		next := poll()
+		require.Greater(t, next.Fence, slow.Fence)
+		_, err := p.client.CompleteCall(t.Context(), slow.Lease, result)
+		var said *omniapi.Error
+		require.ErrorAs(t, err, &said)
+		assert.Equal(t, omniapi.CodeLeaseLost, said.Code)
+		if _, err = p.client.CompleteCall(t.Context(), next.Lease, result); err == nil {
+			break
+		}
+		require.ErrorAs(t, err, &said) // a slow machine: this one has run out, too
+		require.Equal(t, omniapi.CodeLeaseLost, said.Code)
+	}
+	assert.Equal(t, counted(1), p.answerOf(agent)["value"])
+	_, err := p.client.Heartbeat(t.Context(), slow.Lease)
+	var said *omniapi.Error
+	require.ErrorAs(t, err, &said)
+	assert.Equal(t, omniapi.CodeStaleResult, said.Code)
 }

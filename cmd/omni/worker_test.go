@@ -132,6 +132,7 @@ func TestWorkers(t *testing.T) {
 	p.alike()
 	p.workersByHand()
 	p.goWorkers()
+	p.slowWorker()
 	both := foreignWorkers(t)
 	for _, f := range both {
 		p.lendTool("once."+f.name, false, 120_000)
