@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,8 +18,7 @@ type guard struct {
 	in      *bounded
 	why     atomic.Pointer[Failure] // of a connection that ended; nil before
 	heard   atomic.Uint64           // messages that came
-	unasked int                     // since
-	since   time.Time
+	unasked int                     // since the last answer
 }
 
 // guarded is the way to a program: its pipes, and the guard at them.
@@ -64,10 +62,8 @@ func (g *guard) Read(ctx context.Context) (jsonrpc.Message, error) {
 // count bounds what nobody asked for: each such message costs work, and none is needed.
 func (g *guard) count(message jsonrpc.Message) error {
 	if _, asked := message.(*jsonrpc.Response); asked {
+		g.unasked = 0
 		return nil
-	}
-	if now := time.Now(); now.Sub(g.since) > unaskedPer {
-		g.since, g.unasked = now, 0
 	}
 	g.unasked++
 	if g.unasked > maxUnasked {

@@ -60,8 +60,7 @@ type Options struct {
 // Bounds of what a server may do.
 const (
 	maxMessage      = 4 << 20          // bytes of one message, and of one HTTP answer
-	maxUnasked      = 10_000           // messages that nobody asked for, in unaskedPer
-	unaskedPer      = 10 * time.Second //
+	maxUnasked      = 10_000           // messages that nobody asked for, between one answer and the next
 	maxTools        = 1000             // in a list
 	connectWithin   = 30 * time.Second // from its start to its first answer
 	readsWithin     = 5 * time.Second  // how long it may leave unread what it is told

@@ -26,7 +26,7 @@ func (s *Server) web(o *Options, transport *http.Transport, secrets *httprequest
 		headers.Set(name, text)
 	}
 	return &mcp.StreamableClientTransport{
-		Endpoint: s.URL, MaxRetries: resumptions, DisableStandaloneSSE: true, MaxEventSize: maxMessage,
+		Endpoint: s.URL, MaxRetries: resumptions, DisableStandaloneSSE: true, MaxEventSize: 2 * maxMessage, // answer is stricter
 		HTTPClient: &http.Client{
 			Transport:     &watched{over: transport, headers: headers},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirect },

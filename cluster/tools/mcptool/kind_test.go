@@ -147,7 +147,7 @@ func (d *desk) manifest(tool string) *kerneltools.Manifest {
 // call calls one of the server's tools, each time as a tool of its own revision.
 func (d *desk) call(tool string, id int, change func(*kerneltools.Manifest)) tools.Result {
 	d.t.Helper()
-	return d.callIn(d.t.Context(), tool, id, 30*time.Second, change)
+	return d.callIn(d.t.Context(), tool, id, 5*time.Minute, change)
 }
 
 func (d *desk) callIn(ctx context.Context, tool string, id int, within time.Duration, change func(*kerneltools.Manifest)) tools.Result {
@@ -210,7 +210,7 @@ func TestFailuresOfServers(t *testing.T) {
 			assert.Equal(t, failure.ToolResultInvalid, d.call("desk/pay", 1, func(m *kerneltools.Manifest) {
 				m.Output, _ = value.FromJSON([]byte(`{"type":"object"}`), 100)
 			}).Code, "a schema wants structured content")
-			got := d.call("large", 10_000_000, nil)
+			got := d.call("large", 5_000_000, nil)
 			assert.Equal(t, failure.ToolResultTooLarge, got.Code, "%+v", got)
 			assert.Contains(t, got.Message, "sent more than it may")
 			assert.True(t, d.call("desk/pay", 2, nil).OK, "the server is there for others")
@@ -268,7 +268,7 @@ func TestServersThatAreNone(t *testing.T) {
 		within time.Duration
 		says   string
 	}{
-		"crash":  {30 * time.Second, "ended, or closed its stdout, before it answered for the first time"},
+		"crash":  {2 * time.Minute, "ended, or closed its stdout, before it answered for the first time"},
 		"babble": {30 * time.Second, "is no answer of the protocol"},
 		"mute":   {4 * time.Second, "could not be connected to in time"},
 	} {
