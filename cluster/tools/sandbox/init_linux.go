@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -64,16 +65,17 @@ func (s *spec) fork() (pid int, err error) {
 	}
 	defer write.Close()
 	attributes := &syscall.SysProcAttr{Setsid: true}
+	groups := s.UID >= 0 && maySetGroups()
 	if s.UID >= 0 {
-		attributes.Credential = &syscall.Credential{Uid: uint32(s.UID), Gid: uint32(s.UID)}
+		attributes.Credential = &syscall.Credential{Uid: uint32(s.UID), Gid: uint32(s.UID), NoSetGroups: !groups}
 	}
 	if s.Full {
 		outside := max(s.UID, 0) // without a user of its own it is the init's, who is 0 here
 		attributes.Cloneflags = unix.CLONE_NEWUSER
 		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: outside, Size: 1}}
 		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: outside, Size: 1}}
-		attributes.GidMappingsEnableSetgroups = s.UID >= 0
-		attributes.Credential = &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: s.UID < 0}
+		attributes.GidMappingsEnableSetgroups = groups
+		attributes.Credential = &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: !groups}
 	}
 	pid, err = syscall.ForkExec("/proc/self/exe", []string{os.Args[0], stageTwo}, &syscall.ProcAttr{
 		Env: stageEnvironment(), Files: []uintptr{0, 1, 2, read.Fd(), reportFD, usageFD}, Sys: attributes,
@@ -86,6 +88,13 @@ func (s *spec) fork() (pid int, err error) {
 		_ = unix.Close(fd) // they are the program's
 	}
 	return pid, json.NewEncoder(write).Encode(s)
+}
+
+// maySetGroups tells whether the user namespace that this is lets groups be given up,
+// which one that a user made by himself does not.
+func maySetGroups() bool {
+	text, err := os.ReadFile("/proc/self/setgroups")
+	return err != nil || strings.TrimSpace(string(text)) != "deny"
 }
 
 // nobody is who the program is, as it sees itself.

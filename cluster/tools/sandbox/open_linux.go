@@ -63,6 +63,9 @@ func (s *Sandbox) try() error {
 	case errors.As(err, &start) && errors.Is(err, unix.EACCES) && s.options.UID >= 0:
 		return fmt.Errorf("user %d, whom programs run as, cannot %s: name a directory that everybody may pass, or another user: %w", s.options.UID, start.Step, err)
 	}
+	if errors.Is(err, unix.EINVAL) && s.options.UID > 0 {
+		return fmt.Errorf("there may be no user %d here, whom programs run as: name another: %w", s.options.UID, err)
+	}
 	return err
 }
 

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -337,4 +339,40 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	require.NoError(t, err)
 	assert.DirExists(t, first.own)
 	require.NoError(t, errors.Join(first.Close(), second.Close()))
+}
+
+// Where the kernel gives no namespaces, auto makes do without, and says why; full
+// does not start.
+func TestAutoTakesWhatThereIs(t *testing.T) {
+	const inside = "SANDBOX_TEST_INSIDE"
+	if os.Getenv(inside) == "" {
+		// A user namespace in which there are no mount namespaces.
+		self := exec.Command("/bin/sh", "-c", `echo 0 > /proc/sys/user/max_mnt_namespaces && exec "$0" -test.run 'TestAutoTakesWhatThereIs$' -test.v`, os.Args[0])
+		self.Env = append(os.Environ(), inside+"=1")
+		self.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		}
+		output, err := self.CombinedOutput()
+		require.NoError(t, err, "%s", output)
+		assert.Contains(t, string(output), "--- PASS: TestAutoTakesWhatThereIs")
+		return
+	}
+	dir := common(t)
+	o := Options{Level: Auto, Dir: filepath.Join(dir, "own"), Programs: dir}
+	s, err := Open(o)
+	require.NoError(t, err)
+	assert.Equal(t, Plain, s.Level())
+	assert.ErrorIs(t, s.Why(), unix.ENOSPC)
+	stdout, _, exit := (&box{Sandbox: s, programs: dir}).run(t, "echo here", roomy)
+	assert.Equal(t, Exit{}, exit)
+	assert.Equal(t, "here\n", stdout)
+	require.NoError(t, s.Close())
+	o.Level = Full
+	_, err = Open(o)
+	assert.ErrorContains(t, err, "this machine does not let programs have namespaces of their own, which is asked for")
+	o.Level, o.UID = Auto, nobody
+	_, err = Open(o)
+	assert.ErrorContains(t, err, "there may be no user 65534 here")
 }
