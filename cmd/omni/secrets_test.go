@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -35,30 +36,38 @@ func TestSecretsAreNowhere(t *testing.T) {
 	mirror := newMirror(t)
 	t.Setenv("OMNI_SECRET_MIRROR", secret)
 	t.Setenv("OMNI_SECRET_MIRROR_FOR", mirror.URL)
-	p := newProcesses(t, []string{t.TempDir(), t.TempDir(), t.TempDir()}, smallFlags(testStore())...)
+	t.Setenv("OMNI_SECRET_TELLER", secret)
+	t.Setenv("OMNI_SECRET_TELLER_FOR", "exec:teller")
+	programs := tellerIn(t)
+	p := newProcesses(t, []string{t.TempDir(), t.TempDir(), t.TempDir()},
+		append(smallFlags(testStore()), "--exec-dir", programs, "--log-level", "debug")...)
 	p.startAll()
 	p.alike()
-	var agents []string
-	for _, way := range mirror.ways() {
+	manifests := mirror.manifests()
+	for way := range tellerWays {
+		manifests["program-"+way] = fmt.Sprintf(tellerManifest, way)
+	}
+	agents := make(map[string]string)
+	for way, manifest := range manifests {
 		file := filepath.Join(t.TempDir(), "mirror.yaml")
-		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, mirrorManifest, way, mirror.URL, way), 0o600))
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "name: mirror.%s\n%s%s", way, manifest, mirrorInput), 0o600))
 		p.run("tool", "register", "-f", file)
-		agents = append(agents, p.callOf("mirror."+way, 1))
+		agents[way] = p.callOf("mirror."+way, 1)
 	}
-	for i, way := range mirror.ways() {
-		answer := p.answerOf(agents[i])
+	for way, agent := range agents {
+		answer := p.answerOf(agent)
 		t.Logf("%s: %v %v", way, answer["code"], answer["message"])
-		assert.Equal(t, slices.Contains(mirrorAnswers, way), answer["ok"], "%s: %v", way, answer)
+		assert.Equal(t, slices.Contains(mirrorAnswers, way) || tellerWays[strings.TrimPrefix(way, "program-")], answer["ok"], "%s: %v", way, answer)
 	}
-	told := agents[slices.Index(mirror.ways(), "text")]
-	assert.ElementsMatch(t, mirror.ways(), mirror.told(secret), "each was sent the secret, or nothing is shown")
+	told := agents["text"]
+	assert.Subset(t, mirror.told(secret), mirror.ways(), "each was sent the secret, or nothing is shown")
 
 	hunt := &hunt{t: t, spellings: spellings(secret), mark: []byte(mirrorMark)}
 	backup := filepath.Join(t.TempDir(), "mirror.omniback")
 	hunt.in("backup create", []byte(p.run("backup", "create", backup)))
 	for _, args := range [][]string{
 		{"agent", "list"}, {"agent", "get", told}, {"agent", "history", told}, {"memory", "list", told}, {"log", "--limit", "1000"},
-		{"log", "export"}, {"agent", "export", told}, {"tool", "list"}, {"tool", "show", "mirror." + mirror.ways()[0]}, {"replay", "--all"}, {"log", "audit"},
+		{"log", "export"}, {"agent", "export", told}, {"tool", "list"}, {"tool", "show", "mirror.text"}, {"replay", "--all"}, {"log", "audit"},
 		{"cluster", "status"}, {"node", "status", "n1"}, {"node", "journal", "n1"},
 	} {
 		hunt.in(strings.Join(args, " "), []byte(p.run(args...)))
@@ -69,8 +78,8 @@ func TestSecretsAreNowhere(t *testing.T) {
 	asked := 0
 	for i := range p.nodes {
 		asked += hunt.api(p, i, map[string]string{
-			"kernel": "default", "id": told, "name": "mirror." + mirror.ways()[0], "namespace": "none", "key": "none",
-			"escalation": "1", "token": "1", "seq": "1", "action": "tool.call", "resource": "mirror",
+			"kernel": "default", "id": told, "name": "mirror.text", "namespace": "none", "key": "none",
+			"escalation": "1", "task": "none", "token": "1", "seq": "1", "action": "tool.call", "resource": "mirror",
 		})
 	}
 	assert.Greater(t, asked, 60, "addresses of the API")
@@ -87,34 +96,97 @@ func TestSecretsAreNowhere(t *testing.T) {
 // mirrorMark is what services say that is no secret.
 const mirrorMark = "this-may-be-everywhere"
 
-const mirrorManifest = `name: mirror.%s
-adapter: http
+const mirrorInput = `
+input: {type: object, properties: {id: {type: integer}}, required: [id]}
+resource: [id]
+timeout_ms: 20000
+`
+
+const mirrorManifest = `adapter: http
 config:
   method: POST
   url: %s/%s/{id}
   headers: {Authorization: "Bearer secret:MIRROR", X-Key: "secret:MIRROR"}
   private: true
-secrets: [MIRROR]
-input: {type: object, properties: {id: {type: integer}}, required: [id]}
-resource: [id]
-timeout_ms: 5000
+secrets: [MIRROR]`
+
+const mirrorMCPManifest = `adapter: mcp
+config:
+  url: %s/mcp
+  tool: %s
+  headers: {Authorization: "Bearer secret:MIRROR"}
+  private: true
+secrets: [MIRROR]`
+
+// tellerManifest is of a program that is given the secret.
+const tellerManifest = `adapter: exec
+config: {program: teller, args: [%s], env: {KEY: "secret:TELLER"}}
+secrets: [TELLER]`
+
+// tellerWays are what the program does, and whether that is an answer.
+var tellerWays = map[string]bool{"said": true, "usage": true, "nonsense": false, "failed": false, "crashed": false}
+
+const teller = `#!/usr/bin/env python3
+import json, os, sys
+way, key = sys.argv[1], os.environ["KEY"]
+sys.stderr.write(key + "\n")
+with os.fdopen(3, "w") as usage:
+    usage.write(key)
+if way == "nonsense":
+    print(key)
+else:
+    json.dump({"said": [key, "` + mirrorMark + `"], key: 1}, sys.stdout)
+sys.stdout.flush()
+if way == "failed":
+    sys.exit(3)
+if way == "crashed":
+    os.abort()
 `
 
-// mirror is a real service, which says what it was told.
+func tellerIn(t *testing.T) (dir string) {
+	dir = t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o755))
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "teller"), []byte(teller), 0o755))
+	return dir
+}
+
+// mirror is a real service, which says what it was told; over MCP too.
 type mirror struct {
 	*httptest.Server
+	mcp   http.Handler
 	heard chan [2]string // what it was asked, and its authorization
 }
 
 // mirrorAnswers are the ways in which it says it in an answer that is one.
-var mirrorAnswers = []string{"text", "value", "key", "headers", "long"}
+var mirrorAnswers = []string{"text", "value", "key", "headers", "long", "mcp-says"}
 
+// ways are those that stand in the path.
 func (m *mirror) ways() []string {
-	return append([]string{"refused", "broken", "moved", "busy", "status"}, mirrorAnswers...)
+	return []string{"refused", "broken", "moved", "busy", "status", "text", "value", "key", "headers", "long"}
+}
+
+func (m *mirror) manifests() map[string]string {
+	all := map[string]string{
+		"mcp-says":  fmt.Sprintf(mirrorMCPManifest, m.URL, "says"),
+		"mcp-fails": fmt.Sprintf(mirrorMCPManifest, m.URL, "fails"),
+	}
+	for _, way := range m.ways() {
+		all[way] = fmt.Sprintf(mirrorManifest, m.URL, way)
+	}
+	return all
 }
 
 func newMirror(t *testing.T) *mirror {
+	says := mcp.NewServer(&mcp.Implementation{Name: "mirror", Version: "1"}, nil)
+	for _, name := range []string{"says", "fails"} {
+		mcp.AddTool(says, &mcp.Tool{Name: name}, func(_ context.Context, r *mcp.CallToolRequest, _ map[string]any) (*mcp.CallToolResult, any, error) {
+			said := r.Extra.Header.Get("Authorization") + mirrorMark
+			return &mcp.CallToolResult{IsError: name == "fails", Content: []mcp.Content{&mcp.TextContent{Text: said}}}, nil, nil
+		})
+	}
 	m := &mirror{heard: make(chan [2]string, 1000)}
+	m.mcp = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return says }, nil)
 	m.Server = httptest.NewServer(m)
 	t.Cleanup(m.Close)
 	return m
@@ -135,6 +207,10 @@ func (m *mirror) told(secret string) (ways []string) {
 
 func (m *mirror) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	way, said := strings.Split(r.URL.Path, "/")[1], r.Header.Get("Authorization")
+	if way == "mcp" {
+		m.mcp.ServeHTTP(w, r)
+		return
+	}
 	m.heard <- [2]string{way, said}
 	value := func(v any) {
 		w.Header().Set("Content-Type", "application/json")
