@@ -8,7 +8,7 @@ func catalog() []*tool {
 		adding("agent_define", "Make an agent known without running it. Everything is checked as for agent_start.", defineAgent),
 		reading("agent_list", "List agents, in order of their ids.", listAgents),
 		reading("agent_get", "Everything about one agent now: its state, result or failure, what it waits for, budget, last transitions.", getAgent),
-		reading("agent_wait", "Wait until an agent has come to rest: ended, faulted, a service with nothing to do, or in need of a decision about an escalation. "+
+		reading("agent_wait", "Wait until an agent has come to rest: ended, faulted, a service with nothing to do, or in need of a decision about an escalation, or of an answer to a task. "+
 			"When the time is over first, the answer says so and tells how it stands.", waitAgent),
 		reading("agent_history", "An agent's transitions between lifecycle states, oldest first, each with its place in the log.", readHistory),
 		reading("agent_tree", "An agent and all that it delegated to, parents before their children.", readTree),
@@ -22,6 +22,9 @@ func catalog() []*tool {
 		reading("escalation_list", "Calls of agents that wait for somebody's decision, oldest first: who asks, for which tool, with which arguments.", listEscalations),
 		changing("escalation_approve", "Let exactly this call through, once. Ask a person first.", approve),
 		changing("escalation_deny", "Deny the call: the agent's program gets PERMISSION_DENIED and the reason.", deny),
+		reading("task_list", "Calls of agents that wait for a person's answer, by agent: what is asked, with which arguments, and until when.", listTasks),
+		changing("task_complete", "Answer such a call, for a person: the agent gets the answer as the tool's result. Ask the person first.", completeTask),
+		changing("task_reject", "Say that nobody will answer: the agent's program gets TASK_REJECTED and the reason.", rejectTask),
 		reading("permission_explain", "What the kernel would answer if an agent asked now for an action on a resource, and which grants say so.", explain),
 
 		reading("run_list", "List runs: goals with a plan of tasks and an agent that carries it out.", listRuns),

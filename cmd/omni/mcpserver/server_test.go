@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/transport/client"
 )
 
@@ -91,6 +93,35 @@ func TestDecisions(t *testing.T) {
 	assert.Equal(t, "PERMISSION_DENIED", stands["agent"].(a)["result"].(a)["code"])
 	again := p.refused("escalation_approve", a{"escalation": open[0].(a)["escalation"]})
 	assert.Equal(t, true, again["definite"], again)
+}
+
+// A call that waits for a person's answer is told of, and goes on with it.
+func TestTasks(t *testing.T) {
+	c := kernel(t)
+	p := overStdio(t, New(c, Options{}))
+	_, err := c.RegisterTool(t.Context(), event.RegisterTool{Manifest: tools.Manifest{Name: "ask.me", Adapter: "human", Description: "May I?"}})
+	require.NoError(t, err)
+	asks := func() (agent string, task any) {
+		stands := p.call("agent_start", a{
+			"program": a{"kind": "CALL", "payload": a{"tool": "ask.me", "args": "${input}", "handle": true}}, "input": "a question",
+			"grants": []a{{"effect": "ALLOW", "action": "tool.call", "resource": "ask.me"}}, "wait_ms": 60000,
+		})
+		require.Equal(t, whyTask, stands["why"])
+		agent = stands["agent_id"].(string)
+		open := p.call("task_list", a{"agent": agent})["tasks"].([]any)
+		require.Len(t, open, 1)
+		assert.Equal(t, []any{"a question", "May I?"}, []any{open[0].(a)["args"], open[0].(a)["description"]})
+		return agent, open[0].(a)["task"]
+	}
+	agent, task := asks()
+	p.call("task_complete", a{"task": task, "result": a{"yes": true}})
+	result := p.call("agent_wait", a{"agent": agent})["agent"].(a)["result"].(a)
+	assert.Equal(t, a{"yes": true}, result["value"])
+	p.refused("task_reject", a{"task": task})
+	agent, task = asks()
+	p.call("task_reject", a{"task": task, "reason": "not today"})
+	result = p.call("agent_wait", a{"agent": agent})["agent"].(a)["result"].(a)
+	assert.Equal(t, "TASK_REJECTED", result["code"])
 }
 
 // TO-17: what is wrong is told with its code, field and rule, before anything is sent or by the

@@ -35,6 +35,7 @@ const (
 	whyFaulted  = "faulted: it needs somebody to recover or abandon it"
 	whyIdle     = "idle: a service with nothing left to do"
 	whyDecision = "decision: a call of it waits for escalation_approve or escalation_deny"
+	whyTask     = "task: a call of it waits for task_complete or task_reject"
 	whyTime     = "the time is over, and the agent goes on"
 	whyUnread   = "the agent goes on, and how it stands could not be read: agent_get tells"
 )
@@ -50,6 +51,8 @@ func restOf(a api.Agent) string {
 		return whyIdle
 	case slices.ContainsFunc(a.Waits, func(w api.Wait) bool { return w.For == "escalation" }):
 		return whyDecision
+	case slices.ContainsFunc(a.Waits, func(w api.Wait) bool { return w.For == "person" }):
+		return whyTask
 	}
 	return ""
 }
