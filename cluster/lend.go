@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	toolbox "github.com/omnikernel/omnikernel/cluster/tools"
@@ -101,14 +102,33 @@ func (r *runner) keepLent(ctx context.Context) {
 		if r.suspended() {
 			continue
 		}
+		var results []event.Result
 		for _, over := range r.broker.Expire(time.Now()) {
 			if r.pending(over.Key) {
-				r.settle(ctx, resultOf(over.Key, unlent(over.Why), over.Lent))
+				results = append(results, resultOf(over.Key, unlent(over.Why), over.Lent))
 			}
 		}
+		r.judge(ctx, results)
 		if time.Since(looked) >= forgetEvery {
 			looked = time.Now()
 			r.broker.Forget(r.pending)
+		}
+	}
+}
+
+// judge proposes what this term's broker takes calls for. Nobody is handed that who leads
+// another term: there a worker may be heard of again. What was not taken is found in the
+// outbox anew, by whoever leads.
+func (r *runner) judge(ctx context.Context, results []event.Result) {
+	for batch := range slices.Chunk(results, resultBatch) {
+		events := make([]event.Event, len(batch))
+		for i := range batch {
+			events[i] = r.eventOf(batch[i])
+		}
+		for i, answer := range r.n.ProposeAll(ctx, events) {
+			if answer.Verdict != Applied {
+				r.broker.Drop(keyOf(batch[i]))
+			}
 		}
 	}
 }
