@@ -298,3 +298,18 @@ func TestRetriesAsTheServiceSays(t *testing.T) {
 		assert.Equal(t, kerneltools.Usage{}, result.Usage)
 	})
 }
+
+// TO-10: a call whose last attempt was not made, after one that may have done something,
+// ends as that one did, and is charged in full unless it told what it came to.
+func TestLastAttemptThatWasNotMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		results := []Result{{Code: failure.ToolTimeout, Message: "slow", Passing: true}, {Code: failure.ToolUnreachable, Usage: kerneltools.Usage{Metered: true}}}
+		r := withKind(t, &factory{call: func(context.Context, Request) (next Result) {
+			next, results = results[0], results[1:]
+			return next
+		}})
+		result := r.Run(t.Context(), registered(1, func(m *kerneltools.Manifest) { m.Retry.MaxAttempts, m.Idempotent = 2, true }))
+		assert.Empty(t, results, "two attempts")
+		assert.Equal(t, []any{failure.ToolTimeout, "slow", kerneltools.Usage{}}, []any{result.Code, result.Message, result.Usage})
+	})
+}

@@ -57,18 +57,21 @@ func (r *retry) run(ctx context.Context, attempt func() Result) Result {
 	wait := backoff.ExponentialBackOff{InitialInterval: r.first, MaxInterval: r.max, Multiplier: 2, RandomizationFactor: 0.2}
 	wait.Reset()
 	result, untold := attempt(), false
+	var open *Result // the last attempt that may have done something
 	for made := uint32(1); made < r.attempts && r.again(result); made++ {
 		if deadline, some := ctx.Deadline(); some && time.Until(deadline) <= result.After {
-			return result
+			break
 		}
 		pause := time.NewTimer(max(wait.NextBackOff(), result.After))
 		select {
 		case <-ctx.Done():
 			pause.Stop()
-			return result
+			return asItWas(result, open)
 		case <-pause.C:
 		}
-		untold = untold || !result.Usage.Metered && result.Code != failure.ToolUnreachable
+		if before := result; before.Code != failure.ToolUnreachable {
+			open, untold = &before, untold || !before.Usage.Metered
+		}
 		spent := result.Usage
 		result = attempt()
 		if spent.Metered {
@@ -80,5 +83,16 @@ func (r *retry) run(ctx context.Context, attempt func() Result) Result {
 			result.Usage = kerneltools.Usage{}
 		}
 	}
-	return result
+	return asItWas(result, open)
+}
+
+// asItWas is the end of a call whose last attempt was certainly not made: it is the end
+// of the one before that may have done something, if there was one, at what all came to.
+func asItWas(result Result, open *Result) Result {
+	if open == nil || result.Code != failure.ToolUnreachable {
+		return result
+	}
+	ended := *open
+	ended.Usage = result.Usage
+	return ended
 }
