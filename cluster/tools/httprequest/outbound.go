@@ -46,6 +46,9 @@ type Redactor struct{ used secrets }
 // Add has a secret taken out from now on.
 func (r *Redactor) Add(name, plain string) { r.used = append(r.used, usedSecret{name, plain}) }
 
+// Any tells whether there is a secret to take out.
+func (r *Redactor) Any() bool { return len(r.used) > 0 }
+
 // Text is a text without the secrets.
 func (r *Redactor) Text(text string) string { return r.used.redact(text) }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/cluster/tools"
+	"github.com/omnikernel/omnikernel/cluster/tools/httprequest"
 	"github.com/omnikernel/omnikernel/cluster/tools/sandbox"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/value"
@@ -53,7 +54,7 @@ func (t *tool) Call(ctx context.Context, r tools.Request) tools.Result {
 	defer stop()
 	said := t.converse(process, r.Args)
 	if len(said.talk) > 0 {
-		t.kind.options.Logger.Debug("a program wrote to its standard error", "tool", r.Tool, "end", secrets.redact(strings.ToValidUTF8(string(said.talk), "?")))
+		t.kind.options.Logger.Debug("a program wrote to its standard error", "tool", r.Tool, "end", secrets.Text(strings.ToValidUTF8(string(said.talk), "?")))
 	}
 	result := t.result(ctx, r, said, secrets)
 	if len(said.usage) < maxUsageBytes {
@@ -115,7 +116,7 @@ func lastOf(r io.Reader) (last []byte) {
 }
 
 // result is what the call came to.
-func (t *tool) result(ctx context.Context, r tools.Request, s said, secrets *hidden) tools.Result {
+func (t *tool) result(ctx context.Context, r tools.Request, s said, secrets *httprequest.Redactor) tools.Result {
 	switch {
 	case s.tooLarge:
 		return tools.Fail(failure.ToolResultTooLarge, fmt.Sprintf("the program wrote more than %d bytes, and was ended", t.kind.options.MaxResultBytes))
@@ -152,16 +153,16 @@ func (t *tool) result(ctx context.Context, r tools.Request, s said, secrets *hid
 const tryAgain = 75
 
 // answer reads what a program wrote that ended well.
-func answer(out []byte, secrets *hidden) tools.Result {
+func answer(out []byte, secrets *httprequest.Redactor) tools.Result {
 	if len(bytes.TrimSpace(out)) == 0 {
 		return tools.Fail(failure.ToolResultInvalid, "the program wrote nothing: it must write a JSON value, and be it null")
 	}
 	decoded, problem := value.FromJSON(out, 4*len(out)) // "0.1" takes nine bytes; the registry bounds the whole
-	if problem == nil && len(secrets.pairs) > 0 {
-		decoded, problem = value.FromGo(secrets.redactValue(decoded.ToGo()))
+	if problem == nil && secrets.Any() {
+		decoded, problem = value.FromGo(secrets.Value(decoded.ToGo()))
 	}
 	if problem != nil {
-		return tools.Fail(failure.ToolResultInvalid, secrets.redact("what the program wrote is no JSON value: "+problem.String()))
+		return tools.Fail(failure.ToolResultInvalid, secrets.Text("what the program wrote is no JSON value: "+problem.String()))
 	}
 	return tools.Succeed(decoded)
 }

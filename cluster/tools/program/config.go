@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/omnikernel/omnikernel/cluster/tools/httprequest"
 	"github.com/omnikernel/omnikernel/cluster/tools/sandbox"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
@@ -115,7 +116,7 @@ func (c *config) readEnv(m *kerneltools.Manifest, raw value.Raw) *failure.Refusa
 		case isOurs(name):
 			return wrong(field, "is not the manifest's to set")
 		}
-		if _, secret, ok := cutSecret(text); ok && !slices.Contains(m.Secrets, secret) {
+		if _, secret, ok := httprequest.CutSecret(text); ok && !slices.Contains(m.Secrets, secret) {
 			return wrong(field, "uses the secret "+strconv.Quote(secret)+", which secrets must list")
 		}
 		c.env = append(c.env, variable{name, text})

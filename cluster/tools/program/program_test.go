@@ -46,6 +46,7 @@ func newBench(t *testing.T, level sandbox.Level) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: filepath.Join(t.TempDir(), "programs")}
 	require.NoError(t, os.Mkdir(b.dir, 0o755))
+	require.NoError(t, os.Chmod(b.dir, 0o755)) // whatever the umask is
 	uid := 65534
 	if level == sandbox.Plain {
 		uid = os.Getuid() // whoever else may not enter the test's directory
