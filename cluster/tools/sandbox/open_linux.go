@@ -1,10 +1,12 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -69,12 +71,18 @@ func (s *Sandbox) try() error {
 	return err
 }
 
+// probesWithin is far more than it takes where the directories that programs see answer.
+const probesWithin = 30 * time.Second
+
 func (s *Sandbox) probe() error {
 	p, err := s.start(&spec{Probe: true, Limits: Limits{FileBytes: 1 << 20}}, false)
 	if err != nil {
 		return err
 	}
 	_ = p.Stdin.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), probesWithin)
+	defer cancel()
+	defer context.AfterFunc(ctx, p.Kill)()
 	exit := p.Wait()
 	if exit.Err == nil && (exit.Status != 0 || exit.Signal != 0) {
 		return errLost

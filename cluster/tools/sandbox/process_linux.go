@@ -67,9 +67,10 @@ func (s *Sandbox) start(sp *spec, network bool) (_ *Process, err error) {
 	if err = p.run(); err != nil {
 		return nil, err
 	}
-	// It fails only if the stage is gone, which Wait tells.
 	_ = p.control.SetWriteDeadline(time.Now().Add(endsWithin))
-	_ = json.NewEncoder(p.control).Encode(sp)
+	if json.NewEncoder(p.control).Encode(sp) != nil {
+		p.Kill() // the stage is gone, or does not read: Wait tells how it ended
+	}
 	return p, nil
 }
 
