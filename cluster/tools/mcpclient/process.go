@@ -34,7 +34,8 @@ var inherited = [...]string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", 
 func (s *Server) environment(o *Options, secrets *httprequest.Redactor) ([]string, *Failure) {
 	var env []string
 	for _, name := range inherited {
-		if text, ok := os.LookupEnv(name); ok {
+		_, other := s.Env[name]
+		if text, ok := os.LookupEnv(name); ok && !other {
 			env = append(env, name+"="+text)
 		}
 	}
