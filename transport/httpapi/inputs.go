@@ -17,11 +17,15 @@ import (
 )
 
 // schemaCache keeps the schemas that were compiled: one that comes again costs a
-// digest. When it is full it starts again.
+// digest. When it is full it starts again. What is compiled takes many times the bytes
+// that it was made of.
 type schemaCache struct {
-	mu   sync.Mutex // guards made
-	made map[[sha256.Size]byte]*schema.Schema
+	mu    sync.Mutex // guards the rest
+	made  map[[sha256.Size]byte]*schema.Schema
+	bytes int // that they were made of
 }
+
+const maxSchemaBytes = 1 << 20
 
 func newSchemaCache() *schemaCache {
 	return &schemaCache{made: make(map[[sha256.Size]byte]*schema.Schema)}
@@ -44,10 +48,12 @@ func (c *schemaCache) of(raw value.Raw, field string) (*schema.Schema, *failure.
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.made) >= maxCompiled {
+	if len(c.made) >= maxCompiled || c.bytes+len(raw) > maxSchemaBytes {
 		clear(c.made)
+		c.bytes = 0
 	}
 	c.made[key] = s
+	c.bytes += len(raw)
 	return s, nil
 }
 
@@ -58,9 +64,9 @@ type beside struct {
 	defined map[string]value.Raw // schemas of inputs, by the ids that a batch gives
 }
 
-// define notes the schema of an agent whose id is the client's.
+// define notes the schema of an agent whose id is the client's, or that it has none.
 func (b *beside) define(d *event.Define) {
-	if d.ID == "" || len(d.Input) == 0 {
+	if d.ID == "" {
 		return
 	}
 	if b.defined == nil {
@@ -97,11 +103,11 @@ func (s *Server) checkInput(definition, input value.Raw) *api.Error {
 	return invalid(value.JoinKey("input", path), rule, "the agent's definition has the schema of its input")
 }
 
-// agentOf finds an agent that a command is about. A node that does not know it asks
-// for what is committed before it says so.
-func (s *Server) agentOf(ctx context.Context, id string) (*cluster.View, *state.Row, *api.Error) {
+// agentOf finds an agent that a command is about, at one level after the other: a node
+// that does not know it asks for what is committed before it says so.
+func (s *Server) agentOf(ctx context.Context, id string, levels ...cluster.Level) (*cluster.View, *state.Row, *api.Error) {
 	parsed, _ := flows.ParseID(id)
-	for _, level := range [...]cluster.Level{cluster.Stale, cluster.Linearizable} {
+	for _, level := range levels {
 		ctx, cancel := context.WithTimeout(ctx, s.options.ReadTimeout)
 		view, e := s.read(ctx, cluster.Consistency{Level: level})
 		cancel()
@@ -118,10 +124,15 @@ func (s *Server) agentOf(ctx context.Context, id string) (*cluster.View, *state.
 // checkOwnInput holds what an agent's own program is to run with to the agent's
 // schema. An agent that nobody knows is the kernel's to refuse.
 func (s *Server) checkOwnInput(b *beside, id string, input value.Raw) *api.Error {
-	if definition, ok := b.defined[id]; ok {
+	levels := []cluster.Level{cluster.Stale, cluster.Linearizable}
+	definition, defined := b.defined[id]
+	if defined { // in the same batch, unless the id is taken
+		levels = levels[:1]
+	}
+	view, row, e := s.agentOf(b.ctx, id, levels...)
+	if e == nil && row == nil && defined {
 		return s.checkInput(definition, input)
 	}
-	view, row, e := s.agentOf(b.ctx, id)
 	if e != nil || row == nil {
 		return e
 	}

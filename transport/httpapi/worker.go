@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster"
@@ -95,7 +96,7 @@ func (s *Server) completeCall(w http.ResponseWriter, r *http.Request) {
 	case e == nil:
 	case e.Code == api.CodeTooLarge:
 		result = tools.Fail(failure.ToolResultTooLarge, "the worker's answer is larger than "+strconv.Itoa(api.MaxBodyBytes)+" bytes")
-	case e.Code == api.CodeInvalidValue:
+	case e.Code == api.CodeInvalidValue && (e.Field == "result" || strings.HasPrefix(e.Field, "result.") || strings.HasPrefix(e.Field, "result[")):
 		result = tools.Fail(failure.ToolResultInvalid, "the worker's answer is not one of the JSON data model: "+e.Message)
 	default:
 		s.fail(w, e)
