@@ -78,6 +78,10 @@ func (d *desk) count(path string) int {
 // write makes a manifest's file.
 func (d *desk) write(t *testing.T, name, method, path string, idempotent bool) string {
 	file := filepath.Join(t.TempDir(), "tool.yaml")
+	timeout := 6000 // a leader's end makes it unknown when its time is over
+	if idempotent {
+		timeout = 60_000 // an election is within it
+	}
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `
 name: %s
 adapter: http
@@ -90,9 +94,9 @@ secrets: [DESK]
 input: {type: object, properties: {id: {type: integer}}, required: [id]}
 output: {type: object, required: [path]}
 resource: [id]
-timeout_ms: 6000
+timeout_ms: %d
 idempotent: %t
-`, name, method, d.URL, path, idempotent), 0o600))
+`, name, method, d.URL, path, timeout, idempotent), 0o600))
 	return file
 }
 

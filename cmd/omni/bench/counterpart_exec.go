@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	adapter "github.com/omnikernel/omnikernel/cluster/tools/program"
@@ -45,6 +46,8 @@ func execCounterpart(o *Options, tool string) (*counterpart, error) {
 	args, _ := value.FromGo(map[string]any{"n": 0})
 	return &counterpart{
 		config: config,
+		steps:  3,
+		most:   4 * runtime.NumCPU(), // more at once take the time that nodes need
 		args:   func(i int) any { return map[string]any{"n": i} },
 		direct: func(ctx context.Context) error {
 			if result := caller.Call(ctx, tools.Request{Tool: tool, IdempotencyKey: "bench", Args: args}); !result.OK {

@@ -38,6 +38,8 @@ type ToolReports struct {
 // counterpart is what stands at the other end of an adapter: a tool that does nothing.
 type counterpart struct {
 	config map[string]any                  // of its manifest
+	most   int                             // agents that call at once; as many as asked for when 0
+	steps  int                             // calls of one instruction; as many as asked for when 0
 	cost   tools.Cost                      // of its manifest
 	args   func(i int) any                 // of a call
 	direct func(ctx context.Context) error // one call without the kernel
@@ -95,6 +97,10 @@ func (o *Options) tool(ctx context.Context, kind string, idempotent bool) (ToolR
 		}
 		defer other.close()
 	}
+	many := *o
+	if other.most > 0 {
+		many.Clients = min(many.Clients, other.most)
+	}
 	config, problem := value.FromGo(other.config)
 	if problem != nil {
 		return ToolReport{}, fmt.Errorf("make the manifest: %s", problem)
@@ -106,12 +112,16 @@ func (o *Options) tool(ctx context.Context, kind string, idempotent bool) (ToolR
 	}
 	defer o.deregister(name)
 
-	report := ToolReport{Adapter: kind, Idempotent: idempotent, Agents: o.Clients}
+	report := ToolReport{Adapter: kind, Idempotent: idempotent, Agents: many.Clients}
 	direct, err := o.direct(ctx, other)
 	if err != nil {
 		return report, fmt.Errorf("without the kernel: %w", err)
 	}
-	items := make([]any, o.Steps)
+	many.Steps = o.Steps
+	if other.steps > 0 {
+		many.Steps = min(o.Steps, other.steps)
+	}
+	items := make([]any, many.Steps)
 	for i := range items {
 		items[i] = other.args(i)
 	}
@@ -122,9 +132,9 @@ func (o *Options) tool(ctx context.Context, kind string, idempotent bool) (ToolR
 		return report, err
 	}
 	report.DirectMillis = millis(direct)
-	report.ThroughMillis = through.P50Millis / float64(o.Steps)
+	report.ThroughMillis = through.P50Millis / float64(many.Steps)
 	report.AddedMillis = report.ThroughMillis - report.DirectMillis
-	all, err := o.instructions(ctx, name, name, items)
+	all, err := many.instructions(ctx, name, name, items)
 	report.PerSecond, report.Count = all.PerSecond, all.Count
 	report.Errors, report.First = through.Errors+all.Errors, through.First
 	if report.First == "" {

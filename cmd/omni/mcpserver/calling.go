@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/onecall"
+	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -74,17 +75,26 @@ func callTool(ctx context.Context, kernel *client.Client, in callWanted) (any, e
 	switch {
 	case !ok:
 		r := &refusal{Code: "AGENT_FAILED", Message: "the agent that made the call has no result", Hint: "agent_history tells what happened", AgentID: s.AgentID, State: s.Agent.State}
-		if failure := s.Agent.Failure; failure != nil {
-			r.Code, r.Message = failure.Code, failure.Message
+		if why := s.Agent.Failure; why != nil {
+			r.Code, r.Message = why.Code, why.Message
 		}
 		return nil, r
 	case !answer.OK:
 		return nil, &refusal{
-			Code: answer.Code, Definite: answer.Code != codeUnknown, Message: answer.Message,
+			Code: answer.Code, Definite: notMade(failure.Code(answer.Code)), Message: answer.Message,
 			Hint: "agent_history tells what happened", AgentID: s.AgentID, State: s.Agent.State,
 		}
 	}
 	return called{AgentID: s.AgentID, Settled: true, Answer: &answer}, nil
+}
+
+// notMade tells whether a call that ended with a code has certainly had no effect.
+func notMade(code failure.Code) bool {
+	switch code {
+	case failure.PermissionDenied, failure.BudgetExceeded, failure.TokenRevoked, failure.TokenExpired, failure.TaskRejected:
+		return true
+	}
+	return code.NeverCalled()
 }
 
 // agentTools is what an agent can call.
