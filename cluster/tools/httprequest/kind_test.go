@@ -125,7 +125,8 @@ func TestStatuses(t *testing.T) {
 		{500, "POST", false, failure.ToolFailed, true},
 		{502, "POST", false, failure.OutcomeUnknown, false},
 		{502, "POST", true, failure.ToolFailed, true},
-		{503, "POST", false, failure.ToolUnreachable, false},
+		{503, "POST", false, failure.OutcomeUnknown, false},
+		{503, "POST", true, failure.ToolFailed, true},
 		{504, "GET", false, failure.ToolFailed, true},
 	} {
 		status = row.status

@@ -15,10 +15,10 @@ import (
 
 // TO-10: what a service that is too busy asks for goes with the result.
 func TestRetryAfter(t *testing.T) {
-	asks := ""
+	asks, status := "", http.StatusTooManyRequests
 	base := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", asks)
-		w.WriteHeader(http.StatusTooManyRequests)
+		w.WriteHeader(status)
 	})
 	kind := NewKind(Options{})
 	defer kind.Close()
@@ -36,4 +36,7 @@ func TestRetryAfter(t *testing.T) {
 	result := adapter.Call(t.Context(), tools.Request{Args: value.EmptyMap})
 	assert.Greater(t, result.After, 30*time.Minute)
 	assert.LessOrEqual(t, result.After, time.Hour)
+	asks, status = "3", http.StatusServiceUnavailable
+	result = adapter.Call(t.Context(), tools.Request{Args: value.EmptyMap})
+	assert.Equal(t, []any{failure.ToolUnreachable, 3 * time.Second}, []any{result.Code, result.After}, "it says when to come again, so it did nothing")
 }

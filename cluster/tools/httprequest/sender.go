@@ -177,18 +177,19 @@ func (s *Sender) read(ctx context.Context, response *http.Response, answer *Answ
 	return nil
 }
 
-// refusal is the result of a status that is not one of 2xx. A service that is too
-// busy says that it did nothing (RFC 9110 section 15.6.4, RFC 6585 section 4); of a
-// gateway that had no answer nobody knows.
+// refusal is the result of a status that is not one of 2xx. A service that says when to
+// come again has done nothing (RFC 6585 section 4, RFC 9110 section 10.2.3). A gateway
+// that had no answer says 502, 503 or 504 whatever became of the request behind it.
 func (s *Sender) refusal(response *http.Response) *tools.Result {
 	status := response.StatusCode
 	told := fmt.Sprintf("the service answered with status %d", status)
-	switch status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && response.Header.Get("Retry-After") != "" {
 		result := ends(failure.ToolUnreachable, told)
 		result.After = retryAfter(response.Header)
 		return result
-	case http.StatusBadGateway, http.StatusGatewayTimeout:
+	}
+	switch status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		if !s.idempotent && !isSafe(response.Request.Method) {
 			return ends(failure.OutcomeUnknown, told+": the call may or may not have happened")
 		}

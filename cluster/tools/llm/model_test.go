@@ -185,7 +185,7 @@ func TestRefusals(t *testing.T) {
 		{404, false, failure.ToolFailed, 1, kerneltools.Usage{Metered: true}, "no such model"},
 		{413, false, failure.ToolFailed, 1, kerneltools.Usage{Metered: true}, "too large"},
 		{429, false, failure.ToolUnreachable, 2, kerneltools.Usage{}, "status 429"},
-		{503, false, failure.ToolUnreachable, 2, kerneltools.Usage{}, "status 503"},
+		{503, false, failure.OutcomeUnknown, 1, kerneltools.Usage{}, "may or may not"},
 		{500, false, failure.ToolFailed, 1, kerneltools.Usage{}, "status 500"},
 		{502, false, failure.OutcomeUnknown, 1, kerneltools.Usage{}, "may or may not"},
 		{504, false, failure.OutcomeUnknown, 1, kerneltools.Usage{}, "may or may not"},

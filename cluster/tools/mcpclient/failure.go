@@ -36,8 +36,8 @@ func failed(what What, text string) *Failure { return &Failure{What: what, Text:
 func statusFailure(status int, hadSession bool) *Failure {
 	f := &Failure{What: Status, Status: status, Text: "the server answered with status " + strconv.Itoa(status)}
 	switch {
-	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
-		f.What = NotMade // it says that it did nothing (RFC 6585 section 4, RFC 9110 section 15.6.4)
+	case status == http.StatusTooManyRequests:
+		f.What = NotMade // it says that it did nothing (RFC 6585 section 4)
 	case status == http.StatusNotFound && hadSession:
 		f.What, f.Status, f.Text = NotMade, 0, "the server has forgotten the session"
 	}

@@ -73,7 +73,11 @@ func (t *tool) failure(f *mcpclient.Failure) tools.Result {
 // refusal is the result of a status that is none of success. Of a gateway that had no
 // answer nobody knows.
 func (t *tool) refusal(f *mcpclient.Failure) tools.Result {
-	if (f.Status == http.StatusBadGateway || f.Status == http.StatusGatewayTimeout) && !t.idempotent {
+	switch f.Status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		if t.idempotent {
+			break
+		}
 		return tools.Fail(failure.OutcomeUnknown, f.Text+": the call may or may not have happened")
 	}
 	result := tools.Fail(failure.ToolFailed, f.Text)
