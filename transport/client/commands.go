@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -71,7 +72,10 @@ func (c *Client) command(ctx context.Context, op, path string, body any, opts []
 	switch {
 	case s.key != "":
 		k.again = true
-		k.header = func(h http.Header) { h.Set(api.HeaderKey, s.key) }
+		// In small letters, which mean the same to every server: with the name as it is
+		// known, the transport sends the request again by itself when its connection ends
+		// with it, and nobody learns that it was sent before.
+		k.header = func(h http.Header) { h[strings.ToLower(api.HeaderKey)] = []string{s.key} }
 		err = k.run(ctx, c.family)
 	case s.plain:
 		err = k.run(ctx, c.family)
