@@ -17,7 +17,7 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-race test-long test-386 test-root test-postgres sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted bench bench-check fuzz lint fmt clean
+.PHONY: help build run test test-deploy test-race test-long test-386 test-root test-postgres sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted bench bench-check fuzz lint fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,14 @@ test: ## vet, house rules and all quick tests
 	$(GO) vet ./...
 	$(GO) test $(UNIT)
 	$(GO) test -p 1 -timeout 20m $(PROCESS_DIRS)
+	$(MAKE) test-deploy
+
+test-deploy: ## is what deploy/ has taken by those that it is for (part of test)
+	@if command -v systemd-analyze >/dev/null; then \
+		$(GO) vet -tags systemd ./deploy/systemd && $(GO) test -tags systemd ./deploy/systemd; \
+	else \
+		echo 'NOT CHECKED: there is no systemd-analyze here, so nobody has looked at deploy/systemd' >&2; \
+	fi
 
 test-race: ## the same tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(UNIT)

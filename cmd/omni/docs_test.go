@@ -94,7 +94,7 @@ func TestTheDocumentHasEveryCommandAndFlag(t *testing.T) {
 
 // each visits the commands that people see.
 func each(c *cobra.Command, visit func(*cobra.Command)) {
-	if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
+	if c.Hidden || c.Name() == "help" {
 		return
 	}
 	visit(c)
@@ -154,6 +154,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A benchmark":             bench.Report{},
 		"A benchmark of tools":    bench.ToolReports{},
 		"A version":               build{},
+		"A manual":                manPages{},
 		"An error":                tell.Report{},
 	} {
 		require.Contains(t, sections, heading)

@@ -35,16 +35,13 @@ func run(ctx context.Context, args []string, evaluators flows.Lookup, teller *te
 // newRoot builds the command tree.
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "omni",
-		Short:         "A small operating system for agents, replicated",
-		Long:          longHelp,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          onlySubcommands,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-		CompletionOptions: cobra.CompletionOptions{
-			HiddenDefaultCmd: true,
-		},
+		Use:               "omni",
+		Short:             "A small operating system for agents, replicated",
+		Long:              longHelp,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              onlySubcommands,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.enter() },
 	}
 	a.addFlags(root.PersistentFlags())
@@ -54,6 +51,7 @@ func newRoot(a *app) *cobra.Command {
 		&cobra.Group{ID: groupGovern, Title: "Who may do what:"},
 		&cobra.Group{ID: groupOperate, Title: "Clusters:"},
 		&cobra.Group{ID: groupMeasure, Title: "Tests and measurements:"},
+		&cobra.Group{ID: groupMore, Title: "The program itself:"},
 	)
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
@@ -64,7 +62,8 @@ func newRoot(a *app) *cobra.Command {
 	add(groupBegin, newDemoCommand(a), newDevCommand(a))
 	add(groupWork, newAgentCommand(a), newRunCommand(a), newLedgerCommand(a), newMemoryCommand(a), newSharedCommand(a), newToolCommand(a), newMCPCommand(a), newLogCommand(a), newReplayCommand(a))
 	add(groupGovern, newPermissionCommand(a), newTokenCommand(a), newEscalationCommand(a), newTaskCommand(a), newAuditCommand(a))
-	add(groupOperate, newClusterCommand(a), newNodeCommand(a), newServerCommand(a), newBackupCommand(a), newExportCommand(a), newVersionCommand(a))
+	add(groupOperate, newClusterCommand(a), newNodeCommand(a), newServerCommand(a), newBackupCommand(a), newExportCommand(a))
+	add(groupMore, newVersionCommand(a), newCompletionCommand(a), newManCommand(a))
 	add(groupMeasure, newDrillCommand(a), newBenchCommand(a))
 	root.SetHelpCommandGroupID(groupBegin)
 	a.noteEntry(root)
@@ -91,6 +90,7 @@ const (
 	groupGovern  = "govern"
 	groupOperate = "operate"
 	groupMeasure = "measure"
+	groupMore    = "more"
 )
 
 const longHelp = `Omni Kernel is a small deterministic operating system for agents. Every node
