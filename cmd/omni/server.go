@@ -64,6 +64,8 @@ type serverFlags struct {
 	minFree               uint32 // MiB
 	mcpServers            string
 	programs              programs
+	limits                doorFlags
+	door                  door // what limits come to
 	evaluators            flows.Lookup
 }
 
@@ -118,6 +120,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.DurationVar(&f.drain, "drain", 5*time.Second, "how long a stop waits for tool calls that are under way")
 	flags.StringVar(&f.mcpServers, "mcp-servers", "", "file of the MCP servers that tools may name: {\"mcpServers\": {NAME: {\"command\": …} or {\"url\": …}}}")
 	f.programs.add(flags)
+	f.limits.add(flags)
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
@@ -145,6 +148,9 @@ func peerList(texts []string) ([]cluster.Peer, error) {
 func runServer(ctx context.Context, f serverFlags) error {
 	peers, err := peerList(f.peers)
 	if err != nil {
+		return err
+	}
+	if f.door, err = f.limits.door(f.apiAddr, peers); err != nil {
 		return err
 	}
 	sink := logsink.New(os.Stderr)
@@ -277,6 +283,7 @@ const apiComponent = "api"
 func (f serverFlags) serverOf(node httpapi.Node, c cluster.Config, watched supervise.Options) *httpapi.Server {
 	return httpapi.New(node, httpapi.Options{
 		Lookup: f.evaluators, CheckTool: c.Tools.Check, CheckAnswer: tools.CheckAnswer, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
+		Rate: f.door.rate, Hosts: f.door.hosts,
 	})
 }
 

@@ -13,6 +13,8 @@ const (
 	CodeTooManyStreams  = "TOO_MANY_STREAMS"
 	CodeTooManyConns    = "TOO_MANY_CONNECTIONS"
 	CodeTooManyRequests = "TOO_MANY_REQUESTS"
+	CodeRateLimited     = "RATE_LIMITED"
+	CodeWrongHost       = "WRONG_HOST"
 	CodeSlowConsumer    = "SLOW_CONSUMER"
 	CodeHistoryBehind   = "HISTORY_BEHIND"
 	CodeCompacted       = "COMPACTED"

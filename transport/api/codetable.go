@@ -52,6 +52,7 @@ var codes = [...]CodeInfo{
 	later("NO_QUORUM", 503, "The leader could not confirm with a majority that it leads. Ask again."),
 	definite("QUARANTINED", 409, "Operators keep this event from running: it ended the process too often."),
 	later("QUEUE_FULL", 429, "Too much is waiting. Without an index, the node had no room to propose the command: send it again later. With an index, the kernel refused it: the agent's instruction queue, its mailbox, or the global queue, is full."),
+	later("RATE_LIMITED", 429, "The caller asks for more than its rate, and the node holds callers to it. Nothing was done: send it again later, and less often."),
 	later("REPLAY_DIVERGENCE", 503, "This node's log differs from the majority's: it answers nothing until it is seeded again. Ask another."),
 	later("SAFE_MODE", 503, "This node takes no part until an operator acts: applying one event ended its process three times. The status and /healthz say which event, and what to do. Ask another node."),
 	definite("SEQUENCE_OUT_OF_WINDOW", 409, "A session holds 256 sequences above its floor. Wait for older answers, and raise the floor."),
@@ -73,4 +74,5 @@ var codes = [...]CodeInfo{
 	later("UNREACHABLE", 503, "The leader could not be asked. Ask again, or another node."),
 	definite("UNSUPPORTED_MEDIA_TYPE", 415, "The body must be application/json, in UTF-8."),
 	definite("VERSION_CONFLICT", 409, "The key does not have the version that the command expects: rule names the one that it has, 0 for a key that does not exist. Read it again, and decide anew."),
+	definite("WRONG_HOST", 403, "The request calls the node by a name that is not its own, as a web page does whose name was made to lead here."),
 }

@@ -156,6 +156,9 @@ func (c *call) next(f *family, failed *server) (to *server, wait bool) {
 	if c.node != "" {
 		return failed, true
 	}
+	if c.said != nil && c.said.Code == api.CodeRateLimited && c.toLeader {
+		return failed, true // the leader would say so again at the next one's word
+	}
 	if c.said != nil && c.said.Leader != nil && c.toLeader && c.hops < 3 {
 		if leader := f.servers.leads(c.said.Leader.API); leader != nil && leader != failed {
 			c.hops++

@@ -56,7 +56,9 @@ func (s *Server) fail(w http.ResponseWriter, e *api.Error) {
 		e.Status = info.Status
 	}
 	if e.Status == http.StatusServiceUnavailable || e.Status == http.StatusTooManyRequests {
-		w.Header()["Retry-After"] = retrySoon
+		if h := w.Header(); h["Retry-After"] == nil {
+			h["Retry-After"] = retrySoon
+		}
 	}
 	writeJSON(w, e.Status, e)
 }

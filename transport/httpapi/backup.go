@@ -37,7 +37,7 @@ func (s *Server) backup(rt *route) http.HandlerFunc {
 			s.fail(w, e)
 			return
 		}
-		s.send(w, backup.ContentType, fmt.Sprintf("omni-%d%s", view.Index, backup.Suffix), func(out *pieces) error {
+		s.send(w, r, backup.ContentType, fmt.Sprintf("omni-%d%s", view.Index, backup.Suffix), func(out *pieces) error {
 			making, cancel := context.WithCancel(r.Context())
 			defer cancel()
 			defer context.AfterFunc(s.closing, cancel)()

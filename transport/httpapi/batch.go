@@ -39,6 +39,9 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	commands, e := s.decodeBatch(r, body, &id)
+	if e == nil && len(commands) > 1 {
+		e = s.charge(w, r, len(commands)-1) // the request itself was the first
+	}
 	if e != nil {
 		s.fail(w, e)
 		return

@@ -12,35 +12,62 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/httpapi/callers"
 )
 
 // readBody reads a request's body as one strict JSON document of at most limit
 // bytes, in canonical form. No body at all is an empty map. done gives back
 // what the body took of the server's memory, and must be called.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) (raw value.Raw, done func(), e *api.Error) {
-	length := r.ContentLength
-	if length == 0 {
+	if r.ContentLength == 0 {
 		return value.EmptyMap, func() {}, nil
 	}
-	if length > limit {
-		return nil, func() {}, tooLarge(limit)
-	}
-	if e := checkType(r); e != nil {
-		return nil, func() {}, e
-	}
-	if length < 0 {
-		length = limit // a chunked body: as much as it may become
-	}
-	if s.bodies.Add(length) > s.options.MaxBodyBytes {
-		s.bodies.Add(-length)
-		return nil, func() {}, refused(api.CodeTooManyRequests, "", "the node works on as many bytes of requests as it takes", "send it again a little later")
-	}
-	done = func() { s.bodies.Add(-length) }
-	src, e := readAll(w, r, limit)
+	room := &room{server: s, caller: callerOf(r)}
+	src, e := s.take(w, r, limit, room)
 	if e == nil {
 		raw, e = strict(src, limit)
 	}
-	return raw, done, e
+	return raw, room.leave, e
+}
+
+// take reads a body to its end, or refuses it.
+func (s *Server) take(w http.ResponseWriter, r *http.Request, limit int64, room *room) ([]byte, *api.Error) {
+	if r.ContentLength > limit {
+		s.turned.tooLarge.Add(1)
+		return nil, tooLarge(limit)
+	}
+	if e := checkType(r); e != nil {
+		return nil, e
+	}
+	return s.readAll(w, r, limit, room)
+}
+
+// room is what one body takes of the memory for bodies: as much as has come of
+// it. What a header promises takes nothing, so that whoever promises much and
+// sends it slowly keeps nobody else out.
+type room struct {
+	server *Server
+	caller string
+	bytes  int64
+}
+
+func (m *room) grow(to int64) *api.Error {
+	switch m.server.bodies.Take(m.caller, to-m.bytes) {
+	case callers.AllHeld:
+		return refused(api.CodeTooManyRequests, "", "the node works on as many bytes of requests as it takes", "send it again a little later")
+	case callers.Yours:
+		return refused(api.CodeTooManyRequests, "", "the node works on as many bytes of requests of "+m.caller+" as of one caller", "send fewer at once")
+	case callers.Free:
+	}
+	m.bytes = to
+	return nil
+}
+
+func (m *room) leave() {
+	if m.bytes > 0 {
+		m.server.bodies.Back(m.caller, m.bytes)
+	}
+	m.bytes = 0
 }
 
 func tooLarge(limit int64) *api.Error {
@@ -48,8 +75,12 @@ func tooLarge(limit int64) *api.Error {
 }
 
 // checkType accepts JSON in UTF-8 only. A form, which a browser would send to
-// anybody, is no command.
+// anybody, is no command. What is compressed is never unpacked: how much it
+// becomes is the sender's choice.
 func checkType(r *http.Request) *api.Error {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return refused(api.CodeMediaType, "Content-Encoding", "must be left out: bodies are taken as they are", "send the body without compression")
+	}
 	header := r.Header.Get("Content-Type")
 	if header == "application/json" {
 		return nil
@@ -62,16 +93,23 @@ func checkType(r *http.Request) *api.Error {
 	return refused(api.CodeMediaType, "Content-Type", "must be application/json, in UTF-8", "send the header Content-Type: application/json")
 }
 
-func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *api.Error) {
-	size := r.ContentLength
-	if size < 0 {
-		size = 4 << 10
+// firstPiece is how much of a body is made room for before any of it has come.
+const firstPiece = 16 << 10
+
+func (s *Server) readAll(w http.ResponseWriter, r *http.Request, limit int64, room *room) ([]byte, *api.Error) {
+	most := r.ContentLength
+	if most < 0 {
+		most = limit // a chunked body
 	}
-	src := make([]byte, 0, size+1) // one more, so that the end is seen without growing
+	var src []byte
 	body := http.MaxBytesReader(w, r.Body, limit)
 	for {
 		if len(src) == cap(src) {
-			src = append(src, 0)[:len(src)]
+			size := min(most, max(2*int64(len(src)), firstPiece))
+			if e := room.grow(size); e != nil {
+				return nil, e
+			}
+			src = append(make([]byte, 0, size+1), src...) // one more, so that the end is seen without growing
 		}
 		n, err := body.Read(src[len(src):cap(src)])
 		src = src[:len(src)+n]
@@ -80,6 +118,7 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *api.
 		case errors.Is(err, io.EOF):
 			return src, nil
 		case errors.As(err, &large):
+			s.turned.tooLarge.Add(1)
 			return nil, tooLarge(limit)
 		default:
 			return nil, refused(api.CodeTimeout, "body", "could not be read to its end", "")

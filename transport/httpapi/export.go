@@ -43,7 +43,7 @@ func (s *Server) export(rt *route) http.HandlerFunc {
 			s.fail(w, e)
 			return
 		}
-		s.send(w, logexport.ContentType, "omni.log", func(out *pieces) error {
+		s.send(w, r, logexport.ContentType, "omni.log", func(out *pieces) error {
 			x := exporter{server: s, out: out, end: view.Log.Point}
 			return x.run(r.Context(), from)
 		})
@@ -52,8 +52,8 @@ func (s *Server) export(rt *route) http.HandlerFunc {
 
 // send streams a file whose end says that it is whole. What goes wrong before
 // anything was sent is answered; on the way it breaks the answer off.
-func (s *Server) send(w http.ResponseWriter, contentType, name string, run func(*pieces) error) {
-	st, done, e := s.openStream(w)
+func (s *Server) send(w http.ResponseWriter, r *http.Request, contentType, name string, run func(*pieces) error) {
+	st, done, e := s.openStream(w, r)
 	if e != nil {
 		s.fail(w, e)
 		return

@@ -37,7 +37,7 @@ func (s *Server) sendSubject(w http.ResponseWriter, r *http.Request, p *params, 
 		return
 	}
 	x.log, x.closing = s.node.Log(), s.closing
-	s.send(w, x.contentType, x.file, func(out *pieces) error { return x.run(r.Context(), out) })
+	s.send(w, r, x.contentType, x.file, func(out *pieces) error { return x.run(r.Context(), out) })
 }
 
 func (x *subjectExporter) run(ctx context.Context, out *pieces) (err error) {

@@ -4,25 +4,24 @@ import (
 	"net"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/httpapi/callers"
 )
 
 // tooMany is all that a connection beyond the bound is told: a whole answer.
 var tooMany = func() []byte {
 	body := `{"code":"` + api.CodeTooManyConns + `","definite":true,"message":"the node has as many connections as it takes"}`
-	return []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\n" +
+	return []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nRetry-After: 1\r\nConnection: close\r\n" +
 		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }()
 
-// bounded accepts at most most connections at once, and turns the rest away
-// with an answer instead of leaving them waiting.
+// bounded accepts as many connections as there are places, and turns the rest
+// away with an answer instead of leaving them waiting.
 type bounded struct {
 	net.Listener
-	most int64
-	open atomic.Int64
+	places *callers.Places
 }
 
 func (b *bounded) Accept() (net.Conn, error) {
@@ -31,15 +30,13 @@ func (b *bounded) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b.open.Add(1) <= b.most {
-			return &counted{Conn: conn, left: b.left}, nil
+		from := addressOf(conn.RemoteAddr().String())
+		if b.places.Take(from, 1) == callers.Free {
+			return &counted{Conn: conn, left: func() { b.places.Back(from, 1) }}, nil
 		}
-		b.left()
 		turnAway(conn)
 	}
 }
-
-func (b *bounded) left() { b.open.Add(-1) }
 
 // turnAway never waits: a fresh connection's send buffer holds the answer.
 func turnAway(conn net.Conn) {

@@ -58,6 +58,7 @@ func (s *Server) ofKernel(next http.HandlerFunc) http.HandlerFunc {
 func (s *Server) sameOrigin(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.origins.Check(r) != nil {
+			s.turned.crossOrigin.Add(1)
 			s.fail(w, refused(api.CodeCrossOrigin, "Origin", "a page from elsewhere may not send commands", ""))
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
+	"github.com/omnikernel/omnikernel/transport/httpapi/callers"
 )
 
 // Options of a server. The zero value of each is its default.
@@ -40,6 +41,15 @@ type Options struct {
 	MaxConnections int   // 4,096
 	MaxStreams     int   // watches and exports at once; 256
 	MaxBodyBytes   int64 // of all bodies that are being worked on; 256 MiB
+
+	// What one caller may have of them: so many that they suffice, and so few
+	// that others are left some.
+	MaxCallerConnections int   // of one address; 2,048
+	MaxCallerStreams     int   // 64
+	MaxCallerBodyBytes   int64 // a quarter of MaxBodyBytes
+
+	Rate  callers.Rate // what one caller may ask for; callers.DefaultRate
+	Hosts *Hosts       // what requests may call the node; nil: anything
 }
 
 func (o Options) withDefaults() Options {
@@ -68,6 +78,15 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxBodyBytes <= 0 {
 		o.MaxBodyBytes = 256 << 20
+	}
+	if o.MaxCallerConnections <= 0 {
+		o.MaxCallerConnections = 2048
+	}
+	if o.MaxCallerStreams <= 0 {
+		o.MaxCallerStreams = 64
+	}
+	if o.MaxCallerBodyBytes <= 0 {
+		o.MaxCallerBodyBytes = o.MaxBodyBytes / 4
 	}
 	return o
 }

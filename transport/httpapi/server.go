@@ -5,11 +5,11 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/omnikernel/omnikernel/transport/httpapi/callers"
 	"github.com/omnikernel/omnikernel/transport/httpapi/recordjson"
 )
 
@@ -24,8 +24,11 @@ type Server struct {
 	schemas  *schemaCache
 	origins  *http.CrossOriginProtection
 
-	streams atomic.Int64 // being served
-	bodies  atomic.Int64 // bytes being worked on
+	rates       *callers.Rates
+	connections *callers.Places
+	streams     *callers.Places // being served
+	bodies      *callers.Places // bytes being worked on
+	turned      turned
 
 	closing context.Context // ends when Shutdown begins
 	close   context.CancelFunc
@@ -41,9 +44,13 @@ func New(node Node, options Options) *Server {
 	}
 	s.log = s.options.Logger
 	s.programs, s.schemas = newCompiledCache(s.options.Lookup), newSchemaCache()
+	s.rates = callers.NewRates(s.options.Rate, s.log)
+	s.connections = callers.NewPlaces("connections", int64(s.options.MaxConnections), int64(s.options.MaxCallerConnections), s.log)
+	s.streams = callers.NewPlaces("streams", int64(s.options.MaxStreams), int64(s.options.MaxCallerStreams), s.log)
+	s.bodies = callers.NewPlaces("body bytes", s.options.MaxBodyBytes, s.options.MaxCallerBodyBytes, s.log)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.http = &http.Server{
-		Handler:           s.surviving(s.routes()),
+		Handler:           s.surviving(s.guarded(s.limited(s.routes()))),
 		ReadHeaderTimeout: s.options.HeaderTimeout,
 		ReadTimeout:       s.options.BodyTimeout,
 		WriteTimeout:      s.options.BodyTimeout + s.options.CommandTimeout + s.options.WriteTimeout,
@@ -59,7 +66,7 @@ func (s *Server) Handler() http.Handler { return s.http.Handler }
 
 // Serve accepts connections until Shutdown; its error is nil then.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(&bounded{Listener: l, most: int64(s.options.MaxConnections)})
+	err := s.http.Serve(&bounded{l, s.connections})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

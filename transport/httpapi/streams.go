@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/httpapi/callers"
 )
 
 // stream is an answer without an end of its own: a watch or an export. Every
@@ -18,15 +19,19 @@ type stream struct {
 }
 
 // openStream takes a place among the streams; done gives it back.
-func (s *Server) openStream(w http.ResponseWriter) (st *stream, done func(), e *api.Error) {
-	if s.streams.Add(1) > int64(s.options.MaxStreams) {
-		s.streams.Add(-1)
+func (s *Server) openStream(w http.ResponseWriter, r *http.Request) (st *stream, done func(), e *api.Error) {
+	caller := callerOf(r)
+	switch s.streams.Take(caller, 1) {
+	case callers.AllHeld:
 		return nil, nil, refused(api.CodeTooManyStreams, "", "the node serves as many streams as it takes", "ask another node")
+	case callers.Yours:
+		return nil, nil, refused(api.CodeTooManyStreams, "", "the node serves "+caller+" as many streams as one caller may have", "end some, or ask another node")
+	case callers.Free:
 	}
 	st = &stream{w: w, control: http.NewResponseController(w), options: &s.options}
 	// A stream outlives the time in which a request must be sent.
 	_ = st.control.SetReadDeadline(time.Time{})
-	return st, func() { s.streams.Add(-1) }, nil
+	return st, func() { s.streams.Back(caller, 1) }, nil
 }
 
 // piece sends bytes and waits until the connection took them. An error means

@@ -52,7 +52,7 @@ func (s *Server) watch(rt *route) http.HandlerFunc {
 			s.fail(w, e)
 			return
 		}
-		stream, done, e := s.openStream(w)
+		stream, done, e := s.openStream(w, r)
 		if e != nil {
 			s.fail(w, e)
 			return

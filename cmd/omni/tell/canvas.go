@@ -57,11 +57,12 @@ func (c *Canvas) Draw(lines []string) error {
 	}
 	c.drawn = c.drawn[:0]
 	for _, line := range lines {
+		line = oneLine(line, c.On)
 		b.WriteString(line + eraseLine + "\n")
 		c.drawn = append(c.drawn, lipgloss.Width(line))
 	}
 	b.WriteString(eraseBelow + endFrame)
-	return c.teller.print(c.teller.out, c.Style, []byte(b.String()))
+	return c.teller.write(c.teller.out, c.Style, b.String())
 }
 
 // rows counts those that the last frame takes. A terminal that was made narrower has

@@ -106,7 +106,7 @@ func (t *Teller) Fail(err error) api.Exit {
 	report := ReportOf(err)
 	if t.IsJSON() {
 		if raw, err := json.Marshal(report); err == nil {
-			_, _ = t.err.Write(append(raw, '\n'))
+			_, _ = t.err.Write(append(harmlessJSON(raw), '\n'))
 		}
 		return report.Exit
 	}

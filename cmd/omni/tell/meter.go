@@ -34,7 +34,7 @@ func (m *Meter) Show(format string, args ...any) {
 		return
 	}
 	m.next = time.Now().Add(meterEvery)
-	m.write(fmt.Sprintf(format, args...))
+	m.write(oneLine(fmt.Sprintf(format, args...), false))
 }
 
 // Done takes the line away.

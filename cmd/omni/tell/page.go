@@ -34,13 +34,18 @@ func (p *Page) Fields(pairs ...[2]string) {
 			continue
 		}
 		// A value of several lines stays in its column.
-		value := strings.ReplaceAll(pair[1], "\n", "\n"+strings.Repeat(" ", width+2))
+		value := strings.ReplaceAll(harmless(pair[1], p.On), "\n", "\n"+strings.Repeat(" ", width+2))
 		p.Line("%s  %s", p.Faint(pad(pair[0], width)), value)
 	}
 }
 
 // Table adds rows under their headings, columns aligned, two spaces apart.
 func (p *Page) Table(headings []string, rows [][]string) {
+	for _, row := range rows {
+		for i := range row {
+			row[i] = oneLine(row[i], p.On) // a cell is no row of its own
+		}
+	}
 	widths := make([]int, len(headings))
 	for i, heading := range headings {
 		widths[i] = lipgloss.Width(heading)

@@ -26,7 +26,7 @@ func (p *Progress) Show(format string, args ...any) {
 		return
 	}
 	p.last, p.shown = time.Now(), true
-	p.write("\r" + eraseLine + fmt.Sprintf(format, args...))
+	p.write("\r" + eraseLine + oneLine(fmt.Sprintf(format, args...), false))
 }
 
 // Done takes the line away.

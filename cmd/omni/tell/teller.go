@@ -93,16 +93,21 @@ func (t *Teller) line(v any) error {
 	if err := encoder.Encode(v); err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	return t.print(t.out, Style{}, b.Bytes())
+	return t.write(t.out, Style{}, string(harmlessJSON(b.Bytes())))
 }
 
+// print writes text, and what is in it does nothing to a terminal.
 func (t *Teller) print(w io.Writer, style Style, b []byte) error {
+	return t.write(w, style, harmless(string(b), style.On))
+}
+
+func (t *Teller) write(w io.Writer, style Style, text string) error {
 	var err error
 	if style.On {
 		// lipgloss knows how many colours the terminal has.
-		_, err = lipgloss.Fprint(w, string(b))
+		_, err = lipgloss.Fprint(w, text)
 	} else {
-		_, err = w.Write(b)
+		_, err = io.WriteString(w, text)
 	}
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)
