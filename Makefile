@@ -17,7 +17,7 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-deploy test-race test-long test-386 test-root test-postgres sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted bench bench-check fuzz lint fmt clean
+.PHONY: help build run test test-deploy test-race test-long test-386 test-root test-postgres sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted image-context image deploy-test bench bench-check fuzz lint fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,19 @@ jepsen-soak: ## every scenario again and again with new seeds: make jepsen-soak 
 jepsen-planted: ## build each planted bug, and demand that the fault tests find it
 	$(JEPSEN)
 	bin/jepsen planted --out $(JEPSEN_OUT)
+
+IMAGE ?= omni:dev
+
+image-context: build
+	rm -rf bin/image
+	mkdir -p bin/image/data
+	cp bin/omni bin/image/omni
+
+image: image-context ## build the container image omni:dev, from scratch (IMAGE=NAME)
+	docker build -q -t $(IMAGE) -f deploy/compose/Dockerfile bin/image
+
+deploy-test: ## the containers of deploy/compose on a real Docker engine, started if none runs
+	deploy/compose/test
 
 bench: build ## measure, and write docs/benchmarks.md
 	BENCHTIME=$(BENCHTIME) .ci/bench

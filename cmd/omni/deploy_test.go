@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 )
 
 func deployed(t *testing.T, name string) string {
@@ -28,6 +29,26 @@ func TestUnitsFlags(t *testing.T) {
 	assert.NoError(t, taken(line), line)
 	assert.Error(t, taken(line+" --no-such-flag"))
 
+	requireThreePeers(t, line)
+}
+
+// So is what the containers run.
+func TestContainersFlags(t *testing.T) {
+	var file struct {
+		Services map[string]struct{ Command string }
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(deployed(t, "compose/compose.yaml")), &file))
+	require.Len(t, file.Services, 3)
+	for name, service := range file.Services {
+		line := regexp.MustCompile(`\$\{[A-Z_0-9]+:-([^}]*)\}`).ReplaceAllString(service.Command, "$1")
+		assert.NoError(t, taken(line), line)
+		assert.Contains(t, line, "--node "+name+" ")
+		requireThreePeers(t, line)
+	}
+}
+
+func requireThreePeers(t *testing.T, line string) {
+	t.Helper()
 	c, rest, err := newRoot(&app{}).Find(words(line))
 	require.NoError(t, err)
 	require.NoError(t, c.ParseFlags(rest))

@@ -29,7 +29,8 @@ func atNode(args []string) []client.Option {
 }
 
 func newNodeStatus(a *app) *cobra.Command {
-	return &cobra.Command{
+	var healthy bool
+	c := &cobra.Command{
 		Use:   "status [NODE]",
 		Short: "A node's state and why, its components, and what happened before it started",
 		Long: `Asks one node about itself: where it stands in its lifecycle, since when and why,
@@ -38,7 +39,8 @@ this one ended. NODE is its id or its address; without it, whichever node answer
 
 What the nodes know of each other is in: omni cluster status.`,
 		Example: `  omni node status n2
-  omni node status 127.0.0.1:7701 -o json | jq -r .state`,
+  omni node status 127.0.0.1:7701 -o json | jq -r .state
+  omni node status --healthy --server 127.0.0.1:7700      # for a container's health check`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			connection, err := a.connect()
@@ -50,7 +52,12 @@ What the nodes know of each other is in: omni cluster status.`,
 			if err != nil {
 				return err
 			}
-			return a.tell.Data(state, func(p *tell.Page) { show.Node(p, state) })
+			if err := a.tell.Data(state, func(p *tell.Page) { show.Node(p, state) }); err != nil || !healthy || state.Healthy {
+				return err
+			}
+			return tell.NotHeld("%s is not healthy: %s", state.Node, state.Reason)
 		},
 	}
+	c.Flags().BoolVar(&healthy, "healthy", false, "fail, with exit code 1, when the node is not healthy")
+	return c
 }

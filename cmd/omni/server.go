@@ -99,7 +99,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.StringVar(&f.kernel, "kernel", "default", "the kernel's id")
 	flags.StringVar(&f.dataDir, "data-dir", "", "where the node keeps everything")
 	flags.StringVar(&f.apiAddr, "api-addr", "127.0.0.1:7700", "where the HTTP API listens")
-	flags.StringVar(&f.raftAddr, "raft-addr", "127.0.0.1:7800", "where the other nodes find this one")
+	flags.StringVar(&f.raftAddr, "raft-addr", "127.0.0.1:7800", "where the other nodes' connections are taken; they find this one where its --peer says")
 	flags.StringArrayVar(&f.peers, "peer", nil, "ID=RAFT=APIURL of a node, once for each")
 	flags.StringVar(&f.store, "store", "bolt", "the Raft log's store: bolt or wal")
 	flags.IntVar(&f.timing, "timing", 1, "multiplier of all Raft times, 1 to 10, for slow or loaded machines")
@@ -236,7 +236,7 @@ func (f serverFlags) open(c cluster.Config, secured *tls.Config) (_ *standing, e
 		return nil, fmt.Errorf("API address: %w: is another node running here? choose a free port with --api-addr", err)
 	}
 	if s.endpoint, err = raftstream.Listen(raftstream.Options{
-		Listen: f.raftAddr, ClusterID: f.cluster, NodeID: f.node, TLS: secured, Logger: c.Logger.Named("streams"),
+		Listen: f.raftAddr, Advertise: f.advertised(c.Peers), ClusterID: f.cluster, NodeID: f.node, TLS: secured, Logger: c.Logger.Named("streams"),
 	}); err != nil {
 		return nil, fmt.Errorf("raft address: %w: choose a free port with --raft-addr", err)
 	}
@@ -275,6 +275,17 @@ func (f serverFlags) tell(c cluster.Config) (stop func()) {
 		quit()
 		<-done
 	}
+}
+
+// advertised is where the other nodes find this one, as the list of peers has it: in a
+// container that is not the address that it listens at.
+func (f serverFlags) advertised(peers []cluster.Peer) string {
+	for _, p := range peers {
+		if p.ID == f.node {
+			return p.Raft
+		}
+	}
+	return ""
 }
 
 const apiComponent = "api"
