@@ -100,6 +100,7 @@ func (r *runner) call(ctx context.Context, d *due) event.Result {
 		Tool: call.Tool, Args: call.Args, IdempotencyKey: r.idempotencyKey(call), Timeout: d.left,
 		Revision: call.Revision, Manifest: d.manifest,
 	})
+	r.n.config.Metrics.Call(r.n.config.Tools.KindOf(call.Tool, d.manifest), result.Code, time.Since(began))
 	if result.Code == failure.ToolTimeout && !call.Idempotent {
 		// It was called, and nobody can say how far it came: not a timeout that
 		// a program, or a recovery, may answer by calling again.

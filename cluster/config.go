@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/metrics"
 	"github.com/omnikernel/omnikernel/cluster/nodejournal"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
@@ -82,6 +83,9 @@ type Config struct {
 	// nobody can.
 	Drain   time.Duration
 	Restart func(nodestate.Cause)
+
+	// Metrics count what the node does; nil: nobody does.
+	Metrics *metrics.Metrics
 
 	// Supervised is nil but in tests: it gives what is run in a component's place.
 	Supervised func(supervise.Component) supervise.Component

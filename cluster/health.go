@@ -27,8 +27,9 @@ const (
 
 // look is what the node saw when it looked at its disk.
 type look struct {
-	at  time.Time
-	err error // what is wrong
+	at          time.Time
+	err         error  // what is wrong
+	free, total uint64 // bytes
 }
 
 // lookAtDisk sees how much room is left where the node keeps everything. A small
@@ -43,7 +44,7 @@ func (n *Node) lookAtDisk() {
 	} else if least := min(n.config.MinFree, total/10); free < least {
 		err = fmt.Errorf("the node's disk is nearly full: %d MiB are left, and less than %d is too little", free>>20, least>>20)
 	}
-	n.disk.Store(&look{time.Now(), err})
+	n.disk.Store(&look{time.Now(), err, free, total})
 }
 
 // room is what the file system says of a directory, in bytes.

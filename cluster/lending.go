@@ -288,6 +288,7 @@ func (l *Lending) End(ctx context.Context, token string, result toolbox.Result) 
 	if !answer.Outcome.Done() {
 		return nil, resolved()
 	}
+	r.n.config.Metrics.Call(r.n.config.Tools.KindOf(call.Tool, revision.Manifest), judged.Code, time.Since(since))
 	return &Ended{Index: answer.Outcome.Index, Result: judged}, nil
 }
 

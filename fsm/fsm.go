@@ -34,8 +34,17 @@ type Options struct {
 	Archived func()
 	// Published is told that a new state is there. It must not block.
 	Published func(*state.State)
+	// Observer is told of every event as it was applied; nil: nobody is.
+	Observer Observer
 
 	Logger hclog.Logger
+}
+
+// Observer counts what is applied, on the goroutine that applies. It must not block,
+// and changes nothing.
+type Observer interface {
+	Batch(entries int)
+	Applied(kind event.Kind, outcome *event.Outcome)
 }
 
 // Result is what ApplyBatch answers for a command entry; it is the one type
@@ -88,6 +97,9 @@ func (f *FSM) ApplyBatch(entries []*raft.Log) []any {
 		f.fatal(err)
 		return answers
 	}
+	if o := f.options.Observer; o != nil {
+		o.Batch(len(entries))
+	}
 	for i, entry := range entries {
 		if entry.Type != raft.LogCommand {
 			continue
@@ -126,7 +138,11 @@ func (f *FSM) apply(entry *raft.Log) (*Result, error) {
 			return nil, err
 		}
 	}
-	return &Result{Outcome: applied.Outcome, Index: entry.Index, Term: entry.Term}, nil
+	result := &Result{Outcome: applied.Outcome, Index: entry.Index, Term: entry.Term}
+	if o := f.options.Observer; o != nil {
+		o.Applied(e.Kind, &result.Outcome)
+	}
+	return result, nil
 }
 
 // publish lets readers see the batch: first the log, then the state.

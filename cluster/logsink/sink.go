@@ -18,6 +18,7 @@ type Sink struct {
 	mu      sync.Mutex // guards what follows
 	waiting []byte
 	dropped int       // writes, since the last one that found room
+	lost    uint64    // writes that were dropped, ever
 	writing bool      // what was taken is being written
 	since   time.Time // when the write that goes on began
 	closed  bool
@@ -38,6 +39,7 @@ func (s *Sink) Write(line []byte) (int, error) {
 	defer s.mu.Unlock()
 	if len(s.waiting)+len(line) > maxBytes {
 		s.dropped++
+		s.lost++
 		return len(line), nil
 	}
 	if s.dropped > 0 {
@@ -64,6 +66,13 @@ func (s *Sink) Blocked() time.Duration {
 		return 0
 	}
 	return time.Since(s.since)
+}
+
+// Dropped is how many lines were dropped.
+func (s *Sink) Dropped() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
 }
 
 func (s *Sink) run() {

@@ -8,6 +8,25 @@ import (
 	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
 )
 
+// None is the kind of a tool that this node does not have.
+const None = "none"
+
+// KindOf names the kind of a tool's adapter, as metrics count it: of a registered tool
+// by its manifest, else the tool that is built in. There are few such names, all of them
+// fixed when the Registry is made.
+func (r *Registry) KindOf(tool string, m *kerneltools.Manifest) string {
+	if m == nil {
+		if _, ok := r.tools[tool]; ok {
+			return tool
+		}
+		return None
+	}
+	if _, ok := r.kinds[m.Adapter]; ok {
+		return m.Adapter
+	}
+	return None
+}
+
 // Kind makes the adapters of registered tools whose manifests name it (TO-9).
 // It is used on many goroutines at once.
 type Kind interface {

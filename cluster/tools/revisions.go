@@ -3,6 +3,9 @@ package tools
 import (
 	"io"
 	"sync"
+	"sync/atomic"
+
+	"github.com/sony/gobreaker/v2"
 
 	"github.com/omnikernel/omnikernel/cluster/tools/schema"
 	kerneltools "github.com/omnikernel/omnikernel/kernel/tools"
@@ -23,6 +26,8 @@ type revision struct {
 	err   error // why this node cannot run it
 	calls int   // under way; the registry's lock guards it
 	over  bool  // nobody needs it but them
+
+	seen atomic.Pointer[tool] // tool, for who does not need it
 }
 
 // take finds or makes the revision's adapter, for one call; give ends it.
@@ -39,6 +44,7 @@ func (r *Registry) take(no uint64, m *kerneltools.Manifest) *revision {
 	one.once.Do(func() {
 		one.err = errNoKind // should making it panic
 		one.tool, one.err = r.make(m)
+		one.seen.Store(one.tool)
 	})
 	return one
 }
@@ -83,6 +89,19 @@ func (r *Registry) Made() int {
 	r.revisions.mu.Lock()
 	defer r.revisions.mu.Unlock()
 	return len(r.revisions.made)
+}
+
+// Broken counts the adapters of which the circuit breaker is open.
+func (r *Registry) Broken() (n int) {
+	r.revisions.mu.Lock()
+	defer r.revisions.mu.Unlock()
+	//lint:ordered they are counted
+	for _, one := range r.revisions.made {
+		if t := one.seen.Load(); t != nil && t.breaker.State() == gobreaker.StateOpen {
+			n++
+		}
+	}
+	return n
 }
 
 func (one *revision) close() {

@@ -17,6 +17,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/logsink"
+	"github.com/omnikernel/omnikernel/cluster/metrics"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
@@ -57,6 +58,7 @@ type serverFlags struct {
 	backupKeep            int
 	backupRate            uint32 // MiB a second
 	logLevel              string
+	logFormat             string
 	tls                   tlsFiles
 	pprofAddr             string
 	policy                nodestate.Policy
@@ -122,6 +124,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	f.programs.add(flags)
 	f.limits.add(flags)
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
+	flags.StringVar(&f.logFormat, "log-format", "text", "of the node's own log, on stderr: text, or json for one object a line")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
 	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
 	flags.StringVar(&f.tls.key, "tls-key", "", "the certificate's key")
@@ -150,12 +153,15 @@ func runServer(ctx context.Context, f serverFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.logFormat != "text" && f.logFormat != "json" {
+		return fmt.Errorf("--log-format: %q is none: text or json", f.logFormat)
+	}
 	if f.door, err = f.limits.door(f.apiAddr, peers); err != nil {
 		return err
 	}
 	sink := logsink.New(os.Stderr)
 	defer lastWords(sink)
-	logger := hclog.New(&hclog.LoggerOptions{Name: f.node, Level: hclog.LevelFromString(f.logLevel), Output: sink})
+	logger := hclog.New(&hclog.LoggerOptions{Name: f.node, Level: hclog.LevelFromString(f.logLevel), Output: sink, JSONFormat: f.logFormat == "json"})
 	secured, err := f.tls.config()
 	if err != nil {
 		return err
@@ -169,6 +175,9 @@ func runServer(ctx context.Context, f serverFlags) error {
 	f.programs.prepare(f.dataDir, logger)
 	c, invalid := f.config(peers, logger, fatal)
 	c.Drain, c.MinFree, c.LogBlocked = f.drain, uint64(f.minFree)<<20, sink.Blocked
+	if c.Metrics, err = processMetrics(sink); err != nil {
+		return err
+	}
 	life, err := beginLife(&c, f.policy, invalid)
 	if err != nil {
 		return err
@@ -205,6 +214,7 @@ func lastWords(sink *logsink.Sink) {
 // in safe mode.
 type served interface {
 	httpapi.Node
+	Measure() metrics.Node
 	HandlePeer(ctx context.Context, from string, kind byte, body []byte) ([]byte, error)
 	HandleHistory(ctx context.Context, from string, kind byte, body, room []byte) ([]byte, error)
 	StopBecause(ctx context.Context, why nodestate.Cause) error
@@ -251,6 +261,7 @@ func (f serverFlags) open(c cluster.Config, secured *tls.Config) (_ *standing, e
 	if s.node, err = openNode(c); err != nil {
 		return nil, err
 	}
+	c.Metrics.WatchNode(s.node.Measure)
 	streams.Peers().Handle(s.node.HandlePeer)
 	streams.History().Answer(s.node.HandleHistory)
 	s.server = f.serverOf(s.node, c, supervise.Options{State: c.State, Logger: c.Logger})
@@ -265,7 +276,9 @@ func (f serverFlags) tell(c cluster.Config) (stop func()) {
 		return func() {}
 	}
 	watched := supervise.Options{State: c.State, Logger: c.Logger, Lost: func(error) {}} // the next start opens it anew
-	server := f.serverOf(cluster.Wait(c), c, watched)
+	waiting := cluster.Wait(c)
+	c.Metrics.WatchNode(waiting.Measure)
+	server := f.serverOf(waiting, c, watched)
 	ctx, quit := context.WithCancel(context.Background())
 	done := supervise.Begin(ctx, watched, supervise.Component{Name: apiComponent, Required: true, Run: serveAt(server, listener)})
 	return func() {
@@ -293,7 +306,7 @@ const apiComponent = "api"
 // serverOf makes a node's API, which tells of panics over requests.
 func (f serverFlags) serverOf(node httpapi.Node, c cluster.Config, watched supervise.Options) *httpapi.Server {
 	return httpapi.New(node, httpapi.Options{
-		Lookup: f.evaluators, CheckTool: c.Tools.Check, CheckAnswer: tools.CheckAnswer, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
+		Lookup: f.evaluators, CheckTool: c.Tools.Check, CheckAnswer: tools.CheckAnswer, Metrics: c.Metrics, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
 		Rate: f.door.rate, Hosts: f.door.hosts,
 	})
 }

@@ -124,6 +124,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 	const k = "/v1/kernels/{kernel}"
 	assert.Equal(t, []string{
 		"GET /healthz",
+		"GET /metrics",
 		"GET /readyz",
 		"GET /v1/cluster/status",
 		"GET " + k + "/agents",

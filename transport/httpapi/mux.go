@@ -25,20 +25,20 @@ func (s *Server) routes() http.Handler {
 		if rt.contentType != "" {
 			handle = s.noHead(handle)
 		}
-		mux.HandleFunc(rt.method+" "+rt.path, handle)
+		mux.HandleFunc(rt.method+" "+rt.path, s.counted(rt.id, rt.contentType != "", handle))
 		if methods[rt.path] == nil {
 			paths.HandleFunc(rt.path, http.NotFound)
 		}
 		methods[rt.path] = append(methods[rt.path], rt.method)
 	}
 	s.document(mux, table)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/", s.counted("none", false, func(w http.ResponseWriter, r *http.Request) {
 		if _, path := paths.Handler(r); path != "" {
 			s.wrongMethod(w, methods[path])
 			return
 		}
 		s.fail(w, refused(api.CodeNotFound, "path", "there is nothing at this address", "the addresses are in /openapi.json"))
-	})
+	}))
 	return mux
 }
 

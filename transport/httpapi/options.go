@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/omnikernel/omnikernel/cluster/metrics"
 	"github.com/omnikernel/omnikernel/kernel/evaluator/registry"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -20,6 +21,9 @@ type Options struct {
 	// Panicked is told what a request panicked with, in the deferred function that
 	// recovered it; nil: nobody is.
 	Panicked func(cause any)
+
+	// Metrics count requests, and are what /metrics answers; ones of its own.
+	Metrics *metrics.Metrics
 
 	// CheckTool is asked about a manifest before it is proposed, beyond the kernel's
 	// own rules, by a field within it; nothing is asked when it is nil.
@@ -61,6 +65,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Panicked == nil {
 		o.Panicked = func(any) {}
+	}
+	if o.Metrics == nil {
+		o.Metrics = metrics.New(metrics.Build{})
 	}
 	orTime(&o.CommandTimeout, 10*time.Second)
 	orTime(&o.ReadTimeout, 5*time.Second)

@@ -48,6 +48,7 @@ func New(node Node, options Options) *Server {
 	s.connections = callers.NewPlaces("connections", int64(s.options.MaxConnections), int64(s.options.MaxCallerConnections), s.log)
 	s.streams = callers.NewPlaces("streams", int64(s.options.MaxStreams), int64(s.options.MaxCallerStreams), s.log)
 	s.bodies = callers.NewPlaces("body bytes", s.options.MaxBodyBytes, s.options.MaxCallerBodyBytes, s.log)
+	s.options.Metrics.WatchServer(s.measure)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.http = &http.Server{
 		Handler:           s.surviving(s.guarded(s.limited(s.routes()))),
