@@ -3,6 +3,7 @@
 GO ?= go
 # A tool of its own module: its dependencies are not ours.
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 # Tests below these start real processes, or several nodes in one. They run one
 # package at a time: a busy second core makes false elections.
@@ -17,7 +18,7 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-deploy test-race test-long test-386 test-root test-postgres sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted image-context image deploy-test bench bench-check fuzz lint fmt clean
+.PHONY: help build run test test-deploy test-race test-long test-386 test-root test-postgres sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted image-context image deploy-test release vuln bench bench-check fuzz lint fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -109,6 +110,17 @@ image: image-context ## build the container image omni:dev, from scratch (IMAGE=
 deploy-test: ## the containers of deploy/compose on a real Docker engine, started if none runs
 	deploy/compose/test
 
+release: ## dist/: archives for each platform, SBOMs, SHA256SUMS; the same bytes wherever it runs (VERSION=v1.2.3)
+	GO=$(GO) $(GO) run ./deploy/release --out dist $(if $(VERSION),--version $(VERSION))
+
+vuln: ## known vulnerabilities in what is called (govulncheck, pinned; asks vuln.go.dev)
+	@mkdir -p bin
+	@GOBIN=$(CURDIR)/bin $(GO) install $(GOVULNCHECK)
+	@bin/govulncheck ./...; code=$$?; case $$code in \
+		0|3) ;; \
+		*) echo 'NOT CHECKED: govulncheck could not do its work; does this machine reach https://vuln.go.dev (GOVULNDB)?' >&2 ;; \
+	esac; exit $$code
+
 bench: build ## measure, and write docs/benchmarks.md
 	BENCHTIME=$(BENCHTIME) .ci/bench
 
@@ -130,5 +142,5 @@ fmt: ## format the tree
 	gofmt -w $$($(GO) list -f '{{.Dir}}' ./...)
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist
 	$(GO) clean -testcache
