@@ -19,3 +19,11 @@ const (
 	PeerChain  = peerChain
 	PeerHandIn = peerHandIn
 )
+
+// Failure is what the node stopped for; nil while it goes on.
+func (n *Node) Failure() error {
+	if failed := n.failure.Load(); failed != nil {
+		return *failed
+	}
+	return n.log.Err()
+}

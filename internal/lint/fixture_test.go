@@ -202,3 +202,13 @@ func TestDifference(t *testing.T) {
 	assert.Equal(t, "- a/x\n- old.test/m\n+ new.test/m\n", Difference("b\nold.test/m\n    a/x\n", "new.test/m\nb\n"))
 	assert.Empty(t, Difference("a\n", "a\n"))
 }
+
+func TestFuzzingFixture(t *testing.T) {
+	findings, err := Fuzzing(load(t, "fuzzing.txtar"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"cluster/tools/pigeon: must stand in docs/fuzzing.md: what it reads that others wrote, and the fuzz target for that",
+		"docs/fuzzing.md: kernel/value.FuzzGone is no fuzz target of this tree",
+		"kernel/value/value_test.go: kernel/value.FuzzMore must stand in docs/fuzzing.md, with what it reads and who sends that",
+	}, lines(findings))
+}

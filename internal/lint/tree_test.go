@@ -35,6 +35,11 @@ func TestTree(t *testing.T) {
 	t.Run("docs", func(t *testing.T) { assertNone(t, Docs(tree)) })
 	t.Run("goroutines", func(t *testing.T) { assertNone(t, Goroutines(tree)) })
 	t.Run("skips", func(t *testing.T) { assertNone(t, Skips(tree)) })
+	t.Run("fuzzing", func(t *testing.T) {
+		findings, err := Fuzzing(tree)
+		require.NoError(t, err)
+		assertNone(t, findings)
+	})
 	t.Run("sizes", func(t *testing.T) {
 		text, err := os.ReadFile(sizesFile)
 		require.NoError(t, err)

@@ -50,7 +50,9 @@ func (r *frames) next() (f frame, ok bool, err error) {
 			if len(r.f.data) > 0 {
 				r.f.data = append(r.f.data, '\n')
 			}
-			r.f.data = append(r.f.data, value...)
+			if r.f.data = append(r.f.data, value...); len(r.f.data) > maxLine {
+				return frame{}, false, errLongLine
+			}
 		case "id":
 			r.f.id = string(value)
 		}

@@ -71,3 +71,20 @@ func frameLength(head []byte, smallest, largest int) (int, error) {
 	}
 	return int(length), nil
 }
+
+// firstPiece is how much room is made for a frame before any of it has come.
+const firstPiece = 16 << 10
+
+// readFrame reads length bytes, into room as far as it goes. More room is made
+// as they come: what a length promises costs nothing.
+func readFrame(r io.Reader, room []byte, length int) ([]byte, error) {
+	frame := room[:min(length, cap(room))]
+	for read := 0; ; {
+		n, err := io.ReadFull(r, frame[read:])
+		if read += n; err != nil || read == length {
+			return frame, err
+		}
+		frame = append(make([]byte, 0, min(length, max(2*read, firstPiece))), frame...)
+		frame = frame[:cap(frame)]
+	}
+}

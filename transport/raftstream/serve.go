@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"time"
 )
 
@@ -16,9 +15,6 @@ func (p *Peers) serve(s *stream) {
 	limits := p.kernel.endpoint.options.Limits
 	reader := bufio.NewReader(s)
 	var request, answer, room []byte
-	if p.kind == StreamHistory {
-		room = make([]byte, 0, limits.FrameBytes)
-	}
 	for {
 		_ = s.SetReadDeadline(time.Now().Add(limits.Idle))
 		if _, err := reader.Peek(1); err != nil {
@@ -30,12 +26,11 @@ func (p *Peers) serve(s *stream) {
 			p.kernel.endpoint.options.Logger.Warn("peer request not understood", "node", s.node, "error", err)
 			return
 		}
-		if cap(request) < length {
-			request = make([]byte, length)
-		}
-		request = request[:length]
-		if _, err := io.ReadFull(reader, request); err != nil {
+		if request, err = readFrame(reader, request, length); err != nil {
 			return
+		}
+		if p.kind == StreamHistory && room == nil {
+			room = make([]byte, 0, limits.FrameBytes) // not before anybody has asked for anything
 		}
 		timeout := time.Duration(min(binary.BigEndian.Uint32(request[1:]), maxTimeoutMillis)) * time.Millisecond
 		status, body := p.answer(s.node, request[0], timeout, request[requestHead:], room)
