@@ -27,10 +27,13 @@ type app struct {
 	dataDir string
 	kernel  string
 	timeout time.Duration
+
+	credentials credentials
 }
 
 const (
 	defaultServer  = "http://127.0.0.1:7700"
+	defaultSecured = "https://127.0.0.1:7700"
 	defaultTimeout = 30 * time.Second
 	serverVariable = "OMNI_SERVER"
 )
@@ -41,6 +44,7 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 		"address of a node's API; repeatable (or $"+serverVariable+", comma-separated; else "+defaultServer+")")
 	flags.StringVar(&a.dataDir, "data-dir", "", "talk to the dev cluster in this directory")
 	flags.StringVar(&a.kernel, "kernel", api.DefaultKernel, "kernel id")
+	a.credentials.add(flags)
 	flags.DurationVar(&a.timeout, "timeout", defaultTimeout, "how long to try before giving up")
 }
 
@@ -65,7 +69,11 @@ func (a *app) connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(servers, client.Options{Kernel: a.kernel, Timeout: a.timeout})
+	secured, err := a.credentials.config()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(servers, client.Options{Kernel: a.kernel, Timeout: a.timeout, TLS: secured})
 }
 
 // addresses lists the APIs to talk to: the flags say it before the environment
@@ -89,6 +97,9 @@ func (a *app) addresses() ([]string, error) {
 	}
 	if len(servers) == 0 {
 		servers = []string{defaultServer}
+		if a.credentials.named() != (credentials{}) {
+			servers = []string{defaultSecured}
+		}
 	}
 	return servers, nil
 }

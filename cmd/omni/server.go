@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -28,6 +27,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/transport/httpapi"
+	"github.com/omnikernel/omnikernel/transport/identity"
 	"github.com/omnikernel/omnikernel/transport/raftstream"
 	"github.com/spf13/cobra"
 )
@@ -59,7 +59,7 @@ type serverFlags struct {
 	backupRate            uint32 // MiB a second
 	logLevel              string
 	logFormat             string
-	tls                   tlsFiles
+	tls                   serverTLS
 	pprofAddr             string
 	policy                nodestate.Policy
 	drain                 time.Duration
@@ -126,9 +126,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "of the node's own log, on stderr: text, or json for one object a line")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
-	flags.StringVar(&f.tls.cert, "tls-cert", "", "this node's certificate: turns on mutual TLS between nodes")
-	flags.StringVar(&f.tls.key, "tls-key", "", "the certificate's key")
-	flags.StringVar(&f.tls.ca, "tls-ca", "", "the authority that signed every node's certificate")
+	f.tls.add(flags)
 	for _, required := range []string{"node", "data-dir", "peer"} {
 		cobra.CheckErr(cmd.MarkFlagRequired(required))
 	}
@@ -162,10 +160,16 @@ func runServer(ctx context.Context, f serverFlags) error {
 	sink := logsink.New(os.Stderr)
 	defer lastWords(sink)
 	logger := hclog.New(&hclog.LoggerOptions{Name: f.node, Level: hclog.LevelFromString(f.logLevel), Output: sink, JSONFormat: f.logFormat == "json"})
-	secured, err := f.tls.config()
+	secured, err := f.tls.open(f.cluster, f.node, logger)
 	if err != nil {
 		return err
 	}
+	if err := f.checkExposure(ctx, secured != nil, peers, logger); err != nil {
+		return err
+	}
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
 	if err := serveProfiles(f.pprofAddr, logger); err != nil {
 		return err
 	}
@@ -188,10 +192,10 @@ func runServer(ctx context.Context, f serverFlags) error {
 			return err
 		}
 		if s, err = f.open(c, secured); err == nil {
-			s.answer(life)
+			s.answer(life, reload)
 		}
 		return err
-	}, func() (stop func()) { return f.tell(c) })
+	}, func() (stop func()) { return f.tell(c, secured) })
 	if err == nil && s != nil {
 		err = s.serve(ctx, life, fatal)
 	}
@@ -227,6 +231,7 @@ type standing struct {
 	api      net.Listener
 	endpoint *raftstream.Endpoint
 	logger   hclog.Logger
+	secured  *identity.Store // nil without TLS
 
 	stopAPI context.CancelFunc
 	apiDone <-chan struct{} // closed when the API is no longer supervised
@@ -235,8 +240,8 @@ type standing struct {
 
 // open opens the ports and the node behind them: its Raft transport, its tools,
 // its evaluators. When it fails nothing is left open.
-func (f serverFlags) open(c cluster.Config, secured *tls.Config) (_ *standing, err error) {
-	s := &standing{logger: c.Logger, lost: make(chan error, 1)}
+func (f serverFlags) open(c cluster.Config, secured *identity.Store) (_ *standing, err error) {
+	s := &standing{logger: c.Logger, secured: secured, lost: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -246,7 +251,7 @@ func (f serverFlags) open(c cluster.Config, secured *tls.Config) (_ *standing, e
 		return nil, fmt.Errorf("API address: %w: is another node running here? choose a free port with --api-addr", err)
 	}
 	if s.endpoint, err = raftstream.Listen(raftstream.Options{
-		Listen: f.raftAddr, Advertise: f.advertised(c.Peers), ClusterID: f.cluster, NodeID: f.node, TLS: secured, Logger: c.Logger.Named("streams"),
+		Listen: f.raftAddr, Advertise: f.advertised(c.Peers), ClusterID: f.cluster, NodeID: f.node, TLS: secured, NodeAt: nodeAt(c.Peers), Logger: c.Logger.Named("streams"),
 	}); err != nil {
 		return nil, fmt.Errorf("raft address: %w: choose a free port with --raft-addr", err)
 	}
@@ -264,13 +269,13 @@ func (f serverFlags) open(c cluster.Config, secured *tls.Config) (_ *standing, e
 	c.Metrics.WatchNode(s.node.Measure)
 	streams.Peers().Handle(s.node.HandlePeer)
 	streams.History().Answer(s.node.HandleHistory)
-	s.server = f.serverOf(s.node, c, supervise.Options{State: c.State, Logger: c.Logger})
+	s.server = f.serverOf(s.node, c, secured, supervise.Options{State: c.State, Logger: c.Logger})
 	return s, nil
 }
 
 // tell answers, as long as a start is waited for, where the node stands. A port that
 // is taken is no failure of it.
-func (f serverFlags) tell(c cluster.Config) (stop func()) {
+func (f serverFlags) tell(c cluster.Config, secured *identity.Store) (stop func()) {
 	listener, err := net.Listen("tcp", f.apiAddr)
 	if err != nil {
 		return func() {}
@@ -278,7 +283,7 @@ func (f serverFlags) tell(c cluster.Config) (stop func()) {
 	watched := supervise.Options{State: c.State, Logger: c.Logger, Lost: func(error) {}} // the next start opens it anew
 	waiting := cluster.Wait(c)
 	c.Metrics.WatchNode(waiting.Measure)
-	server := f.serverOf(waiting, c, watched)
+	server := f.serverOf(waiting, c, secured, watched)
 	ctx, quit := context.WithCancel(context.Background())
 	done := supervise.Begin(ctx, watched, supervise.Component{Name: apiComponent, Required: true, Run: serveAt(server, listener)})
 	return func() {
@@ -304,9 +309,9 @@ func (f serverFlags) advertised(peers []cluster.Peer) string {
 const apiComponent = "api"
 
 // serverOf makes a node's API, which tells of panics over requests.
-func (f serverFlags) serverOf(node httpapi.Node, c cluster.Config, watched supervise.Options) *httpapi.Server {
+func (f serverFlags) serverOf(node httpapi.Node, c cluster.Config, secured *identity.Store, watched supervise.Options) *httpapi.Server {
 	return httpapi.New(node, httpapi.Options{
-		Lookup: f.evaluators, CheckTool: c.Tools.Check, CheckAnswer: tools.CheckAnswer, Metrics: c.Metrics, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
+		Lookup: f.evaluators, TLS: f.tls.api(secured), CheckTool: c.Tools.Check, CheckAnswer: tools.CheckAnswer, Metrics: c.Metrics, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
 		Rate: f.door.rate, Hosts: f.door.hosts,
 	})
 }
@@ -393,8 +398,8 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 }
 
 // answer begins to answer, under supervision: a listener that fails is opened
-// again.
-func (s *standing) answer(l *life) {
+// again. New certificates are looked for, at once when reload says so.
+func (s *standing) answer(l *life, reload <-chan os.Signal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopAPI = cancel
 	lost := func(err error) {
@@ -402,9 +407,13 @@ func (s *standing) answer(l *life) {
 		s.lost <- err
 	}
 	l.state.Name(apiComponent, true)
-	s.apiDone = supervise.Begin(ctx, supervise.Options{State: l.state, Logger: l.logger, Lost: lost}, supervise.Component{
+	components := []supervise.Component{{
 		Name: apiComponent, Required: true, Run: serveAt(s.server, s.api), // until it is shut down, after the node
-	})
+	}}
+	if s.secured != nil {
+		components = append(components, supervise.Component{Name: "certificates", Run: func(ctx context.Context) error { return s.secured.Watch(ctx, reload) }})
+	}
+	s.apiDone = supervise.Begin(ctx, supervise.Options{State: l.state, Logger: l.logger, Lost: lost}, components...)
 	s.logger.Info("serving", "api", s.api.Addr(), "kernel", s.node.KernelID(), "cluster", s.node.ClusterID())
 }
 

@@ -50,7 +50,7 @@ func TestWaitingNodesTell(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- l.start(ctx, func() error { return syscall.ENOSPC }, func() func() { return f.tell(config) })
+		ended <- l.start(ctx, func() error { return syscall.ENOSPC }, func() func() { return f.tell(config, nil) })
 	}()
 	c, err := client.New([]string{"http://" + f.apiAddr}, client.Options{Timeout: time.Second})
 	require.NoError(t, err)

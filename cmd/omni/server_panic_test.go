@@ -55,7 +55,7 @@ func TestAPIMayPanic(t *testing.T) {
 	require.NoError(t, l.start(t.Context(), func() (err error) {
 		if s, err = f.open(config, nil); err == nil {
 			s.api = frailListener{s.api, &due}
-			s.answer(l)
+			s.answer(l, nil)
 		}
 		return err
 	}, untold))

@@ -88,7 +88,7 @@ func (n *Node) args() []string {
 	if n.lab.plan.Store != "" {
 		args = append(args, "--store", n.lab.plan.Store)
 	}
-	return append(args, n.lab.plan.Flags...)
+	return append(append(args, "--insecure"), n.lab.plan.Flags...)
 }
 
 // watch waits for the process's end.

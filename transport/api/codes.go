@@ -12,6 +12,7 @@ const (
 	CodeCrossOrigin     = "CROSS_ORIGIN"
 	CodeTooManyStreams  = "TOO_MANY_STREAMS"
 	CodeTooManyConns    = "TOO_MANY_CONNECTIONS"
+	CodeTLSRequired     = "TLS_REQUIRED"
 	CodeTooManyRequests = "TOO_MANY_REQUESTS"
 	CodeRateLimited     = "RATE_LIMITED"
 	CodeWrongHost       = "WRONG_HOST"

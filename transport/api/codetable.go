@@ -64,6 +64,7 @@ var codes = [...]CodeInfo{
 	definite("STALE_RESULT", 409, "The call is not pending, or the request does not wait for a decision: it was resolved, decided, withdrawn, or its time is over."),
 	unknown("STORE_FAILED", 504, "The node could not write its log: the entry may be on disk all the same."),
 	unknown("TIMEOUT", 504, "The command was proposed and no outcome came in time. If the answer says definite, it was still waiting to be proposed, or it was a read."),
+	definite("TLS_REQUIRED", 400, "This address speaks TLS, and the request came without: nothing of it was read."),
 	definite("TOKEN_EXPIRED", 409, "The agent's token is not in force any more: its time is over."),
 	definite("TOKEN_REVOKED", 409, "The agent's token is not in force any more: it was revoked before."),
 	definite("TOO_LARGE", 413, "The body, or the command in it, is larger than its limit."),

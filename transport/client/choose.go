@@ -17,7 +17,7 @@ func (f *family) choose(ctx context.Context, s *settings, leader bool) (*server,
 		return f.servers.first(leader), nil
 	}
 	if strings.ContainsAny(s.node, ":/") {
-		found, ok := parseServer(s.node)
+		found, ok := f.servers.parse(s.node)
 		if !ok {
 			return nil, &Usage{"node " + s.node + ": must be a node's id, host:port or an http URL"}
 		}

@@ -21,10 +21,10 @@ type family struct {
 	highest   atomic.Uint64
 }
 
-// New makes a client of the nodes at these addresses, "http://host:port" or
-// "host:port". It asks nobody yet. The error is a *Usage.
+// New makes a client of the nodes at these addresses, "http://host:port",
+// "https://host:port" or "host:port". It asks nobody yet. The error is a *Usage.
 func New(addresses []string, options Options) (*Client, error) {
-	known, usage := newServers(addresses)
+	known, usage := newServers(addresses, options.TLS != nil)
 	if usage != nil {
 		return nil, usage
 	}

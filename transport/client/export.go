@@ -110,6 +110,11 @@ func (c *Client) openExport(ctx context.Context, rq *request, s *settings) (*str
 			return body, nil
 		}
 		pause.said, pause.cause = nil, err
+		if isDistrusted(err) {
+			if settled, err := pause.distrusted(c.family, err); settled {
+				return nil, err
+			}
+		}
 		if errors.As(err, &pause.said) {
 			if settled, err := pause.answered(asked, c.family); settled {
 				return nil, err

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/tls"
 	"net"
 	"net/http"
 	"time"
@@ -14,6 +15,10 @@ type Options struct {
 	Timeout time.Duration // of a whole call, retries included, when its context has no deadline; 30 s
 	Attempt time.Duration // of one request; 3 s
 	Conns   int           // connections per node; 1,024
+
+	// TLS is what https is spoken with; nil is the machine's own authorities and no
+	// certificate. With it, addresses without a scheme are https.
+	TLS *tls.Config
 
 	// Transport makes the requests; nil is one tuned for many small ones.
 	Transport http.RoundTripper
@@ -33,7 +38,7 @@ func (o Options) withDefaults() Options {
 		o.Conns = 1024
 	}
 	if o.Transport == nil {
-		o.Transport = newTransport(o.Conns)
+		o.Transport = newTransport(o.Conns, o.TLS)
 	}
 	return o
 }
@@ -43,10 +48,11 @@ const dialTimeout = time.Second
 
 // newTransport keeps as many connections open as it uses: a command is shorter
 // than a handshake.
-func newTransport(conns int) *http.Transport {
+func newTransport(conns int, secured *tls.Config) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{
 		DialContext:         dialer.DialContext,
+		DialTLSContext:      secureDial(dialer, secured),
 		MaxConnsPerHost:     conns,
 		MaxIdleConns:        0, // bounded per host
 		MaxIdleConnsPerHost: conns,

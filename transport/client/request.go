@@ -48,7 +48,13 @@ func (f *family) attempt(ctx context.Context, to *server, rq *request) (*http.Re
 	if rq.header != nil {
 		rq.header(hr.Header)
 	}
-	return f.transport.RoundTrip(hr.WithContext(ctx))
+	response, err := f.transport.RoundTrip(hr.WithContext(ctx))
+	if err != nil {
+		if d := distrust(to.name, err, time.Now()); d != nil {
+			return nil, d
+		}
+	}
+	return response, err
 }
 
 var contentJSON = []string{"application/json"}
@@ -127,10 +133,10 @@ func (s *strangeAnswer) Error() string {
 }
 
 // notSent tells that no request can have reached the server: there was no
-// connection.
+// connection, or none that was trusted.
 func notSent(err error) bool {
 	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
+	return isDistrusted(err) || errors.As(err, &op) && op.Op == "dial"
 }
 
 // deadlineOf is when a call must be over.

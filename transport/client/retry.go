@@ -35,6 +35,7 @@ type call struct {
 	hops     int // hints in a row that were followed
 	behind   int // servers that do not have the history
 	held     int // servers in a row that are in safe mode
+	distrust int // servers in a row that are not trusted, or do not trust this client
 }
 
 // run sends the request until there is an answer (CL-1, CL-2). It leaves the
@@ -76,9 +77,13 @@ func (c *call) once(ctx context.Context, f *family, to *server) (settled bool, e
 	}
 	var said *api.Error
 	if errors.As(err, &said) {
-		c.said = said
+		c.said, c.distrust = said, 0
 		return c.answered(ctx, f)
 	}
+	if isDistrusted(err) {
+		return c.distrusted(f, err)
+	}
+	c.distrust = 0
 	if ctx.Err() == nil { // else the call's own end cut the attempt short
 		c.said, c.cause = nil, err
 	}
@@ -135,6 +140,20 @@ func (c *call) refusedInSafeMode(f *family) (settled bool, err error) {
 		return true, c.unknown()
 	}
 	return true, c.said
+}
+
+// distrusted goes on to the next server: certificates are not mended by waiting. When
+// it is the same with all of them, that is the answer.
+func (c *call) distrusted(f *family, err error) (settled bool, _ error) {
+	c.said, c.cause = nil, err
+	c.distrust++
+	if c.node == "" && c.distrust < f.servers.count() {
+		return false, nil
+	}
+	if c.unsure {
+		return true, c.unknown()
+	}
+	return true, c.unreachable(f)
 }
 
 // renew goes on in a fresh session, unless an earlier attempt may have taken
@@ -216,6 +235,10 @@ func (c *call) givenUp(ctx context.Context, f *family) error {
 	if c.cause == nil {
 		c.cause = context.Cause(ctx)
 	}
+	return c.unreachable(f)
+}
+
+func (c *call) unreachable(f *family) error {
 	names := f.servers.names()
 	if c.node != "" {
 		names = []string{c.node}

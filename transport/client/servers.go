@@ -12,9 +12,10 @@ type server struct {
 	base url.URL
 }
 
-func parseServer(address string) (*server, bool) {
+// parse reads an address. Without a scheme it is spoken to as the client does by itself.
+func (s *servers) parse(address string) (*server, bool) {
 	if !strings.Contains(address, "://") {
-		address = "http://" + address
+		address = s.scheme + "://" + address
 	}
 	base, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") ||
@@ -34,15 +35,22 @@ type servers struct {
 	byNode map[string]*server
 	leader *server // nil while none is known
 	cursor int     // of the next one to ask when no leader is known
+
+	scheme  string // of addresses that have none
+	secured bool   // all that were given are https: a node that names an http address is not followed
 }
 
-func newServers(addresses []string) (*servers, *Usage) {
-	s := &servers{byNode: make(map[string]*server)}
+func newServers(addresses []string, secured bool) (*servers, *Usage) {
+	s := &servers{byNode: make(map[string]*server), scheme: "http", secured: true}
+	if secured {
+		s.scheme = "https"
+	}
 	for _, address := range addresses {
-		found, ok := parseServer(strings.TrimSpace(address))
+		found, ok := s.parse(strings.TrimSpace(address))
 		if !ok {
 			return nil, &Usage{"server " + address + ": must be host:port or an http URL"}
 		}
+		s.secured = s.secured && found.base.Scheme == "https"
 		s.add(found)
 	}
 	if len(s.known) == 0 {
@@ -111,10 +119,20 @@ func (s *servers) after(failed *server) *server {
 	return s.known[s.cursor%len(s.known)]
 }
 
+// learnt reads an address that a node names. Whoever began with TLS is not led away from
+// it, with whatever the requests carry.
+func (s *servers) learnt(address string) (*server, bool) {
+	found, ok := s.parse(address)
+	if !ok || s.secured && found.base.Scheme != "https" {
+		return nil, false
+	}
+	return found, true
+}
+
 // leads notes who answered a command, or whom a node named. It returns nil for
 // an address that makes no sense.
 func (s *servers) leads(address string) *server {
-	found, ok := parseServer(address)
+	found, ok := s.learnt(address)
 	if !ok {
 		return nil
 	}
@@ -134,7 +152,7 @@ func (s *servers) answered(by *server) {
 
 // learn notes where a node is.
 func (s *servers) learn(node, address string) {
-	found, ok := parseServer(address)
+	found, ok := s.learnt(address)
 	if !ok || node == "" {
 		return
 	}

@@ -42,6 +42,7 @@ type watching struct {
 	progress bool   // since the last failure
 	behind   int    // nodes in a row that do not have the history
 	held     int    // … that are in safe mode
+	distrust int    // … that are not trusted, or do not trust this client
 }
 
 func (c *Client) watching(q api.WatchQuery, s settings) *watching {
@@ -101,6 +102,11 @@ func (w *watching) run(ctx context.Context) error {
 
 // final tells whether another node would say the same.
 func (w *watching) final(err error) bool {
+	if isDistrusted(err) {
+		w.distrust++
+		return w.settings.node != "" || w.distrust >= w.client.servers.count()
+	}
+	w.distrust = 0
 	var said *api.Error
 	if !errors.As(err, &said) {
 		w.held = 0

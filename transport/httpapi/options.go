@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"crypto/tls"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -18,6 +19,7 @@ import (
 type Options struct {
 	Lookup flows.Lookup // finds evaluators; registry.Lookup
 	Logger hclog.Logger // silence
+	TLS    *tls.Config  // how connections are secured; nil: they are not. HTTP/1.1 only
 	// Panicked is told what a request panicked with, in the deferred function that
 	// recovered it; nil: nobody is.
 	Panicked func(cause any)

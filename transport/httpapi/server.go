@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -57,6 +58,7 @@ func New(node Node, options Options) *Server {
 		WriteTimeout:      s.options.BodyTimeout + s.options.CommandTimeout + s.options.WriteTimeout,
 		IdleTimeout:       s.options.IdleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
+		Protocols:         onlyHTTP1(),
 		ErrorLog:          s.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
 	return s
@@ -67,11 +69,27 @@ func (s *Server) Handler() http.Handler { return s.http.Handler }
 
 // Serve accepts connections until Shutdown; its error is nil then.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(&bounded{l, s.connections})
+	l = &bounded{Listener: l, places: s.connections, secured: s.options.TLS != nil, ending: s.ending}
+	if s.options.TLS != nil {
+		// A handshake is made where its connection is served, within HeaderTimeout: one
+		// that does not come to an end delays nobody.
+		l = tls.NewListener(l, noting(s.options.TLS))
+	}
+	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
+}
+
+func (s *Server) ending() bool { return s.closing.Err() != nil }
+
+// onlyHTTP1 leaves HTTP/2 out: its streams would let one connection ask for as much as
+// thousands, past every bound that is on connections.
+func onlyHTTP1() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	return p
 }
 
 // Shutdown ends the server: streams at once, requests under way when they are

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/omnikernel/omnikernel/transport/identity"
 )
 
 // dial opens a stream of this kernel at another node: connection, TLS,
@@ -34,7 +36,7 @@ func (k *Kernel) dial(ctx context.Context, address string, kind StreamKind) (net
 // introduce says hello on a fresh connection and reads the answer.
 func (k *Kernel) introduce(ctx context.Context, raw net.Conn, address string, kind StreamKind) (net.Conn, string, error) {
 	e := k.endpoint
-	conn, err := e.secureClient(ctx, raw, address)
+	conn, proved, err := e.secureClient(ctx, raw, address)
 	if err != nil {
 		return nil, "", err
 	}
@@ -47,16 +49,20 @@ func (k *Kernel) introduce(ctx context.Context, raw net.Conn, address string, ki
 		return nil, "", fmt.Errorf("greet %s: it hung up without an answer (does only one side use TLS?): %w", address, err)
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("greet %s: %w", address, err)
+		return nil, "", e.distrust("at "+address, address, fmt.Errorf("greet %s: %w", address, identity.Explain(err)))
 	}
 	if reply.code != Accepted {
 		refused := &Refused{Address: address, Code: reply.code, Version: reply.version}
 		if e.refusals.news(refused, time.Now()) {
 			e.options.Logger.Error("peer refused our stream", "address", address, "reason", refused.Code.String(),
-				"cluster", e.options.ClusterID, "kernel", k.id, "our_version", Version, "its_version", reply.version)
+				"cluster", e.options.ClusterID, "kernel", k.id, "our_version", Version, "its_version", reply.version, "hint", refused.Code.hint())
 		}
 		return nil, "", refused
 	}
+	if proved != "" && reply.node != proved {
+		return nil, "", fmt.Errorf("greet %s: it says that it is node %s, and its certificate that it is %s", address, reply.node, proved)
+	}
 	e.refusals.forget(address)
+	e.refusals.forget("at " + address)
 	return conn, reply.node, nil
 }

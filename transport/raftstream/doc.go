@@ -24,6 +24,7 @@
 //   - streams in total; frames in bytes; calls in time; connections per peer.
 //
 // What it never does: interpret what it carries, retry a write, or trust a
-// node id without TLS. With TLS both sides show certificates of one pinned
-// authority; without it the port must not be reachable by strangers.
+// node id without TLS. With TLS both sides show certificates, by which the cluster's
+// authority says which node they are (package identity); without it the port must
+// not be reachable by strangers.
 package raftstream

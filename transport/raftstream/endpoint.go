@@ -131,10 +131,17 @@ func (e *Endpoint) greet(raw net.Conn) {
 	conn, err := e.secureServer(ctx, raw)
 	if err != nil {
 		e.logFailure(raw.RemoteAddr(), err)
+		linger(raw)
 		_ = pending.Close()
 		return
 	}
 	h, kernel, code := e.judge(conn)
+	if code == Accepted {
+		if err := e.proves(conn, h); err != nil {
+			code = codeOf(err)
+			e.logFailure(raw.RemoteAddr(), fmt.Errorf("it says that it is node %s: %w", h.node, err))
+		}
+	}
 	if code == noAnswer {
 		_ = pending.Close()
 		return
@@ -167,15 +174,14 @@ func (e *Endpoint) greet(raw net.Conn) {
 	kernel.take(conn, h)
 }
 
-// logFailure tells about a TLS handshake that failed, once a minute per host.
+// logFailure tells why a caller is turned away, once a minute per host and reason. Who
+// falls silent in the middle is nobody to speak of.
 func (e *Endpoint) logFailure(remote net.Addr, err error) {
 	host, _, split := net.SplitHostPort(remote.String())
 	if split != nil {
 		host = remote.String()
 	}
-	if e.refusals.news(&Refused{Address: "from " + host, Code: Malformed}, time.Now()) {
-		e.options.Logger.Warn("peer handshake failed", "remote", remote.String(), "error", err)
-	}
+	_ = e.distrust("from "+host, remote.String(), err) // told there
 }
 
 // maxDrain bounds what is read and thrown away after a refusal, in bytes.

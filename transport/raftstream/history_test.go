@@ -15,10 +15,10 @@ import (
 // The largest answer arrives whole, in the memory that both sides set apart for
 // it, and over TLS too; an error does not, and spoils nothing.
 func TestHistoryAnswersInRoom(t *testing.T) {
-	authority := newAuthority(t, "cluster")
+	ours := newAuthority(t, cluster1)
 	for name, adjust := range map[string]func(*Options){
 		"plain": func(*Options) {},
-		"TLS":   func(o *Options) { o.TLS = MutualTLS(authority.issue(t, "127.0.0.1"), authority.pool) },
+		"TLS":   func(o *Options) { proven(t, ours, o.NodeID)(o) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rooms := make(chan []byte, 6)

@@ -2,13 +2,14 @@ package raftstream
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/omnikernel/omnikernel/transport/identity"
 )
 
 // MaxID bounds a cluster, kernel or node id, in bytes.
@@ -57,8 +58,12 @@ type Options struct {
 	// ClusterID and NodeID are told in every handshake; 1 to MaxID bytes.
 	ClusterID string
 	NodeID    string
-	// TLS makes both sides prove membership; see MutualTLS. Nil means plain TCP.
-	TLS *tls.Config
+	// TLS makes both sides prove which node of the cluster they are. Nil means plain
+	// TCP.
+	TLS *identity.Store
+	// NodeAt is the node that must answer at an address, "" when that is not known.
+	// Nil: it never is. Without TLS nobody proves anything, and it is not asked.
+	NodeAt func(address string) string
 	// Dial replaces the TCP dialer.
 	Dial   func(ctx context.Context, address string) (net.Conn, error)
 	Limits Limits
@@ -71,12 +76,12 @@ func (o Options) withDefaults() (Options, error) {
 			return o, err
 		}
 	}
-	if err := checkTLS(o.TLS); err != nil {
-		return o, err
-	}
 	o.Limits = o.Limits.withDefaults()
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
+	}
+	if o.NodeAt == nil {
+		o.NodeAt = func(string) string { return "" }
 	}
 	if o.Dial == nil {
 		dialer := &net.Dialer{KeepAliveConfig: keepAlive}

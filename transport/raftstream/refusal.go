@@ -19,6 +19,12 @@ const (
 	UnknownKind    RefusalCode = 4 // the caller wants a stream this version does not have
 	Malformed      RefusalCode = 5 // the bytes are no handshake
 	Busy           RefusalCode = 6 // too many streams or handshakes
+
+	// Over TLS only: the certificate does not prove what the hello says.
+	CertificateCluster RefusalCode = 7  // it is of another cluster
+	CertificateNode    RefusalCode = 8  // it is another node's
+	CertificateKind    RefusalCode = 9  // it is a principal's
+	BadCertificate     RefusalCode = 10 // it names nobody
 )
 
 var refusalTexts = [...]string{
@@ -29,6 +35,11 @@ var refusalTexts = [...]string{
 	UnknownKind:    "it does not know this kind of stream",
 	Malformed:      "it could not read the handshake",
 	Busy:           "it has too many streams",
+
+	CertificateCluster: "our certificate is of another cluster",
+	CertificateNode:    "our certificate is another node's",
+	CertificateKind:    "our certificate is not a node's",
+	BadCertificate:     "our certificate names no node",
 }
 
 func (c RefusalCode) String() string {
@@ -36,6 +47,19 @@ func (c RefusalCode) String() string {
 		return refusalTexts[c]
 	}
 	return fmt.Sprintf("refusal code %d", byte(c))
+}
+
+// hint says what to do about a refusal.
+func (c RefusalCode) hint() string {
+	switch c {
+	case WrongCluster, WrongKernel:
+		return "compare --cluster, --kernel and --peer of both nodes"
+	case CertificateCluster, CertificateNode, CertificateKind, BadCertificate:
+		return "this node's --tls-cert must say that it is this node: omni tls inspect FILE; omni tls issue node ID makes one"
+	case UnknownVersion, UnknownKind:
+		return "one of the two programs is too old to talk to the other"
+	}
+	return "the log over there says more"
 }
 
 // Refused is a peer's answer to a handshake. The stream was not opened and
@@ -61,8 +85,8 @@ type refusalLog struct {
 }
 
 type toldRefusal struct {
-	code RefusalCode
-	at   time.Time
+	reason string
+	at     time.Time
 }
 
 // maxToldRefusals bounds the memory for addresses that come and go.
@@ -70,16 +94,21 @@ const maxToldRefusals = 256
 
 // news tells whether this refusal should be logged.
 func (l *refusalLog) news(r *Refused, now time.Time) bool {
+	return l.fresh(r.Address, r.Code.String(), now)
+}
+
+// fresh tells whether something else was told of this address, or this long ago.
+func (l *refusalLog) fresh(address, reason string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	last, known := l.told[r.Address]
-	if known && last.code == r.Code && now.Sub(last.at) < refusalLogInterval {
+	last, known := l.told[address]
+	if known && last.reason == reason && now.Sub(last.at) < refusalLogInterval {
 		return false
 	}
 	if l.told == nil || len(l.told) >= maxToldRefusals {
 		l.told = make(map[string]toldRefusal)
 	}
-	l.told[r.Address] = toldRefusal{r.Code, now}
+	l.told[address] = toldRefusal{reason, now}
 	return true
 }
 

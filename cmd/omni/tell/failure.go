@@ -85,6 +85,10 @@ func reportOf(err error) Report {
 		return Report{Code: CodeUnknown, Message: err.Error(), Exit: api.ExitUnknown,
 			Hint: "look before you do it again: omni agent get, omni agent list"}
 	case errors.As(err, &unreachable):
+		var distrusted *client.Distrusted
+		if errors.As(err, &distrusted) {
+			return Report{Code: CodeUnreachable, Definite: true, Message: err.Error(), Exit: api.ExitUnreachable, Hint: distrusted.Hint}
+		}
 		return Report{Code: CodeUnreachable, Definite: true, Message: err.Error(), Exit: api.ExitUnreachable,
 			Hint: "is a cluster running? Start one with omni dev, or name its nodes with --server"}
 	case errors.As(err, &usage):
