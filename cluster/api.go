@@ -42,7 +42,8 @@ const (
 	CodeNotCaughtUp    = "NOT_CAUGHT_UP"   // a read: the index or lag asked for is not reached
 	CodeHistoryBehind  = "HISTORY_BEHIND"  // a log read: this node has no history below From
 	CodeDiverged       = "REPLAY_DIVERGENCE"
-	CodeSafeMode       = "SAFE_MODE" // definite: this node does nothing until an operator acts (EV-14)
+	CodeVersionTooLow  = "VERSION_TOO_LOW" // definite: the command, or the node, is of another kernel version than the cluster is at (EV-9)
+	CodeSafeMode       = "SAFE_MODE"       // definite: this node does nothing until an operator acts (EV-14)
 )
 
 // Answer to a command.
@@ -130,6 +131,9 @@ type NodeStatus struct {
 	Stopped *Stop `json:"stopped,omitempty" cbor:"20,keyasint,omitempty"` // nil while the kernel runs, at AppliedIndex
 
 	State nodestate.State `json:"state,omitempty" cbor:"21,keyasint,omitempty"` // where it stands in its lifecycle; empty when nobody knows
+
+	KernelVersion uint32 `json:"kernel_version,omitempty" cbor:"22,keyasint,omitempty"` // that holds at AppliedIndex; 0 when it does not say
+	KnowsVersion  uint32 `json:"knows_version,omitempty" cbor:"23,keyasint,omitempty"`  // the newest that it may be taken to (EV-9); 0: a binary of version 1
 }
 
 // Stop is the emergency stop that holds the whole cluster (NO-2).
@@ -176,4 +180,6 @@ type Status struct {
 	Nodes     []NodeStatus `json:"nodes"`
 
 	Stopped *Stop `json:"stopped,omitempty"` // as the node knows that has applied most
+
+	KernelVersion uint32 `json:"kernel_version,omitempty"` // likewise; 0 while nobody knows
 }

@@ -34,6 +34,7 @@ func (n *Node) components() []supervise.Component {
 func (n *Node) duties(term uint64) []supervise.Component {
 	all := []supervise.Component{
 		forEver("pulse", n.pulse), forEver("checkpoints", n.checkpoints),
+		forEver("versions", n.keepVersion),
 		forEver("tools", func(ctx context.Context) { n.runner.lead(ctx, term) }),
 	}
 	for i := range all {

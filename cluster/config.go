@@ -46,6 +46,10 @@ type Config struct {
 	Join   bool
 	Limits config.Config // of a new cluster; its first leader proposes them
 
+	// MaxKernelVersion keeps the cluster from rising to a later kernel version (EV-9),
+	// as a node would whose binary knows no later one; 0: it is what the binary knows.
+	MaxKernelVersion uint32
+
 	// HistoryRate bounds, in bytes a second, how fast missing history is fetched
 	// while commands are under way; default DefaultHistoryRate. HistoryMax does at
 	// any time; 0 is as fast as it goes.
@@ -104,6 +108,8 @@ func (c *Config) Check() error {
 		return errors.New("cluster: a node needs a node id, a cluster id, a kernel id and a data directory")
 	case !slices.ContainsFunc(c.Peers, func(p Peer) bool { return p.ID == c.NodeID }):
 		return fmt.Errorf("cluster: the list of peers must name this node, %q, too", c.NodeID)
+	case c.MaxKernelVersion > config.Version:
+		return fmt.Errorf("cluster: the highest kernel version must be from 1 to %d, which is what this binary knows", config.Version)
 	case c.Fatal == nil:
 		return errors.New("cluster: a node needs to be told how to end the process")
 	}

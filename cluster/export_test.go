@@ -27,3 +27,8 @@ func (n *Node) Failure() error {
 	}
 	return n.log.Err()
 }
+
+// BehindVersion names the members that keep the cluster from a kernel version.
+func (n *Node) BehindVersion(ctx context.Context, version uint32) []string {
+	return n.behindVersion(ctx, version)
+}

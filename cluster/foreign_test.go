@@ -35,7 +35,7 @@ func TestNoCommandBeforeTheClusterIsItself(t *testing.T) {
 	require.NoError(t, n.fsm.Restore(io.NopCloser(&file)))
 	n.stamps.begin(s.Clock)
 
-	e := n.first(n.fsm.State(), 7)
+	e := n.first(t.Context(), n.fsm.State(), 7)
 	require.Equal(t, event.ClusterRestored, e.Kind)
 	says, ok := event.DecodeBody[event.Restored](e.Body)
 	require.True(t, ok)

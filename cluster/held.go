@@ -175,6 +175,7 @@ func (h *Held) ownStatus() NodeStatus {
 		ID: h.self.ID, API: h.self.API, Raft: h.self.Raft, Role: RoleSafeMode, Term: h.term,
 		Reason: cause.Error(), SafeMode: &cause, State: h.config.State.State(),
 		UptimeMillis: time.Since(h.started).Milliseconds(), Version: h.config.Version,
+		KnowsVersion: h.config.maxVersion(),
 	}
 }
 

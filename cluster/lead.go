@@ -82,7 +82,7 @@ func (n *Node) clockIsSound(ctx context.Context) bool {
 // made from another's backup, and LeaderStarted on an old one.
 func (n *Node) firstEvent(ctx context.Context, term uint64) bool {
 	for ctx.Err() == nil {
-		e := n.first(n.fsm.State(), term)
+		e := n.first(ctx, n.fsm.State(), term)
 		answer := n.Propose(ctx, e)
 		if answer.Verdict == Applied && (answer.Outcome.Done() || e.Kind == event.KernelBooted) {
 			return true
@@ -92,11 +92,11 @@ func (n *Node) firstEvent(ctx context.Context, term uint64) bool {
 	return false
 }
 
-func (n *Node) first(s *kernelState, term uint64) event.Event {
+func (n *Node) first(ctx context.Context, s *kernelState, term uint64) event.Event {
 	e := event.Event{Kind: event.LeaderStarted, Principal: "node:" + n.config.NodeID}
 	switch {
 	case s.Config == nil && s.Index == 0:
-		limits := n.config.Limits
+		limits := n.config.Limits.At(n.firstVersion(ctx))
 		limits.ClusterID, limits.KernelID = n.config.ClusterID, n.config.KernelID
 		e.Kind, e.Body = event.KernelBooted, event.Encode(limits)
 	case n.foreign(s):

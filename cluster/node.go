@@ -131,7 +131,7 @@ func (n *Node) open() (err error) {
 	n.runner = newRunner(n)
 	n.fsm = fsm.New(fsm.Options{
 		ClusterID: c.ClusterID, KernelID: c.KernelID, Log: n.log, Evaluators: c.Evaluators, Guard: n.guard,
-		Fatal: n.die, Requested: n.runner.requested, Published: n.published, Archived: n.archived, Observer: observer(c.Metrics), Logger: n.logger.Named("fsm"),
+		Fatal: n.die, Needs: n.needs, Requested: n.runner.requested, Published: n.published, Archived: n.archived, Observer: observer(c.Metrics), Logger: n.logger.Named("fsm"),
 	})
 	n.paceBackups()
 	if c.Backups != nil {

@@ -73,7 +73,7 @@ func panicking(one supervise.Component, due func() bool) supervise.Component {
 func TestAnyComponentMayPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := []string{
-			"snapshots", "freshness", "review", "calls", "results", "history", "backups", "leadership", "pulse", "checkpoints", "tools",
+			"snapshots", "freshness", "review", "calls", "results", "history", "backups", "leadership", "pulse", "checkpoints", "versions", "tools",
 		}
 		type planted struct {
 			in       string // the component that panics

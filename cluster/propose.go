@@ -23,8 +23,12 @@ func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
 	if !n.stamps.running() {
 		return n.notLeading()
 	}
-	if e.Kind.IsCommand() && n.foreign(n.fsm.State()) {
+	s := n.fsm.State()
+	if e.Kind.IsCommand() && n.foreign(s) {
 		return notYetRestored()
+	}
+	if e.Kind.Since() > s.Version() && s.Config != nil {
+		return tooEarly(e.Kind, s.Version())
 	}
 	return n.commit(ctx, n.encode(&e))
 }
@@ -72,7 +76,8 @@ func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 		}
 		return answers
 	}
-	foreign, closed := n.foreign(n.fsm.State()), n.state.Closed()
+	s := n.fsm.State()
+	foreign, closed := n.foreign(s), n.state.Closed()
 	encoded := make([][]byte, 0, len(batch))
 	places := make([]int, 0, len(batch))
 	for i := range batch {
@@ -82,6 +87,10 @@ func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 		}
 		if foreign && batch[i].Kind.IsCommand() {
 			answers[i] = notYetRestored()
+			continue
+		}
+		if kind := batch[i].Kind; kind.Since() > s.Version() && s.Config != nil {
+			answers[i] = tooEarly(kind, s.Version())
 			continue
 		}
 		if !kernel.Readable(&batch[i]) {

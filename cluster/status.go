@@ -27,7 +27,7 @@ func (n *Node) Status(ctx context.Context, alone bool) Status {
 func gatherStatus(ctx context.Context, c *Config, own func() NodeStatus, alone bool) Status {
 	if alone {
 		self := own()
-		return Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Term: self.Term, Nodes: []NodeStatus{self}, Stopped: self.Stopped}
+		return Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Term: self.Term, Nodes: []NodeStatus{self}, Stopped: self.Stopped, KernelVersion: self.KernelVersion}
 	}
 	out := Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Nodes: make([]NodeStatus, len(c.Peers))}
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
@@ -50,6 +50,7 @@ func gatherStatus(ctx context.Context, c *Config, own func() NodeStatus, alone b
 		if told.AppliedIndex > newest {
 			newest, out.Stopped = told.AppliedIndex, told.Stopped
 		}
+		out.KernelVersion = max(out.KernelVersion, told.KernelVersion)
 	}
 	return out
 }
@@ -79,6 +80,7 @@ func (n *Node) ownStatus() NodeStatus {
 	status.HistoryFrom, status.Backfill = n.history()
 	status.Backups = n.Backups()
 	status.Stopped, status.State = StopOf(s), n.state.State()
+	status.KernelVersion, status.KnowsVersion = s.Version(), n.knows()
 	switch raft.State {
 	case "Leader":
 		status.Role = RoleLeader

@@ -86,7 +86,7 @@ func (w *Waiting) Status(context.Context, bool) Status {
 	return Status{ClusterID: w.config.ClusterID, KernelID: w.config.KernelID, Nodes: []NodeStatus{{
 		ID: w.self.ID, API: w.self.API, Raft: w.self.Raft, Role: RoleDown, Reason: errNotStarted.Error(),
 		UptimeMillis: time.Since(w.started).Milliseconds(), Version: w.config.Version,
-		State: w.config.State.State(),
+		State: w.config.State.State(), KnowsVersion: w.config.maxVersion(),
 	}}}
 }
 

@@ -26,6 +26,9 @@ type Options struct {
 	// Fatal ends the process. It is called at most once, for what must not be
 	// survived: a divergence, a damaged entry, a log that cannot be written.
 	Fatal func(error)
+	// Needs is told, before anything of it is applied, that the state will be of a
+	// kernel version that older binaries do not know. An error ends the process.
+	Needs func(version uint32) error
 	// Requested is told of calls that entered the outbox, after their state is
 	// published. It must not block.
 	Requested func([]tools.Key)
@@ -62,6 +65,7 @@ type FSM struct {
 	state   atomic.Pointer[state.State]
 	chains  chainRing
 	resumed bool
+	needs   uint32 // the version that Needs was told
 	// archived: an entry of this batch was a LOG_ARCHIVE.
 	archived bool
 	dead     bool
@@ -118,7 +122,10 @@ func (f *FSM) ApplyBatch(entries []*raft.Log) []any {
 func (f *FSM) apply(entry *raft.Log) (*Result, error) {
 	e, err := event.Decode(entry.Data)
 	if err != nil {
-		return nil, fmt.Errorf("kind %d, kernel version %d: %w", e.Kind, kernel.Version, err)
+		return nil, unreadable(e.Kind, err)
+	}
+	if err := f.prepare(event.VersionIn(&e)); err != nil {
+		return nil, err
 	}
 	step := f.kernel.Apply
 	if f.options.Guard.enter(entry.Index, entry.Data) {

@@ -56,6 +56,9 @@ func (f *FSM) Restore(from io.ReadCloser) error {
 	if err != nil {
 		return err
 	}
+	if err := f.prepare(k.Publish().Version()); err != nil {
+		return fmt.Errorf("fsm: the snapshot: %w", err)
+	}
 	if f.resumed { // the leader sent it: the log goes on behind a gap
 		if err := f.options.Log.Reset(*k.Log()); err != nil {
 			err = fmt.Errorf("fsm: execution log after a snapshot from the leader: %w", err)

@@ -177,6 +177,9 @@ func (k *Kernel) decide(e *event.Event) event.Outcome {
 // command hands a client's command to its flow.
 func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 	v := k.view()
+	if refusal := flows.TooEarly(v, e); refusal != nil {
+		return flows.Done{}, refusal
+	}
 	if refusal := flows.DuringStop(v, e); refusal != nil {
 		return flows.Done{}, refusal
 	}
@@ -256,6 +259,8 @@ func (k *Kernel) decideInternal(e *event.Event) event.Outcome {
 		refusal = k.boot(decoded[config.Config](k, e))
 	case event.ClusterRestored:
 		refusal = flows.Restored(k.view(), decoded[event.Restored](k, e), &k.out)
+	case event.KernelUpgraded:
+		refusal = k.upgrade(e)
 	case event.LeaderStarted, event.Pulse:
 		// Their record is all there is to them: a term's first commit, and time.
 	case event.Checkpoint:
@@ -273,6 +278,14 @@ func (k *Kernel) decideInternal(e *event.Event) event.Outcome {
 	}
 	k.run(0)
 	return event.Outcome{Index: k.at.Index, Seq: k.state.Log.NextSeq}
+}
+
+// upgrade takes the cluster to its next kernel version (EV-9).
+func (k *Kernel) upgrade(e *event.Event) *flows.Refusal {
+	if to := event.VersionIn(e); to > Version {
+		panic(k.unknown(e, "it is of a later version"))
+	}
+	return flows.Upgraded(k.view(), decoded[event.Upgraded](k, e), &k.out)
 }
 
 // boot fixes the cluster's limits for ever (EV-8, INV-12).

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/audit"
 	"github.com/omnikernel/omnikernel/kernel/budgets"
 	"github.com/omnikernel/omnikernel/kernel/bus"
-	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
@@ -49,6 +47,7 @@ func TestRecordKinds(t *testing.T) {
 6 TREE_HEAD kept 0
 7 LOG_ARCHIVED kept 0
 8 CLUSTER_RESTORED kept 0
+9 KERNEL_UPGRADED kept 0
 10 INTERNED kept 0
 11 RELEASED kept 0
 20 AGENT_DEFINED kept 0
@@ -176,7 +175,9 @@ func samples() []sample {
 			Agent:   id, State: 8, Index: 1 << 40, Seq: 1<<64 - 1, Version: 300,
 		}},
 		{bus.Duplicate, &event.Again{Index: 300}},
+		{bus.KernelBooted, kernel.BootedBody(kerneltest.Config(kerneltest.Version1))},
 		{bus.KernelBooted, kernel.BootedBody(kerneltest.Config())},
+		{bus.KernelUpgraded, &event.Upgraded{Version: 2, LogWarnBytes: 300, LogErrorBytes: 70_000}},
 		{bus.Quarantine, execution.Empty{}},
 		{bus.ClusterRestored, &event.Restored{From: "old", To: "new", Index: 300, Chain: [32]byte{1, 31: 2}}},
 		{bus.TreeHead, &logging.TreeHead{Size: 300, Root: [32]byte{1, 31: 2}}},
@@ -380,11 +381,12 @@ func TestGoldenEvents(t *testing.T) {
 		Grants:  []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: "**", NotAfterMillis: 9}},
 		Program: program, Teardown: program, MaxDepth: 3, TTLMillis: 700, Input: value.True,
 	}
-	bodies := []struct {
+	type sent struct {
 		kind event.Kind
 		body any
-	}{
-		{event.KernelBooted, kerneltest.Config()},
+	}
+	bodies := []sent{
+		{event.KernelBooted, kerneltest.Config(kerneltest.Version1)},
 		{event.LeaderStarted, event.Leader{Node: "n1", Term: 3}},
 		{event.Pulse, nil},
 		{event.Checkpoint, event.Compare{Index: 7, Values: []event.Voter{{Node: "n1", Chain: [32]byte{1}}}}},
@@ -434,6 +436,10 @@ func TestGoldenEvents(t *testing.T) {
 			Set: []event.ForkSet{{Key: "k", Value: value.Null}}, Submit: &event.ForkInstruction{Input: value.Null},
 		}},
 	}
+	bodies = append(bodies, // at the end: every other one is in a session
+		sent{event.KernelBooted, kerneltest.Config()},
+		sent{event.KernelUpgraded, event.Upgraded{Version: 2, LogWarnBytes: 300, LogErrorBytes: 70_000}},
+	)
 	var lines []string
 	for i, one := range bodies {
 		e := event.Event{Kind: one.kind, Wall: kerneltest.Start, Principal: "ann", Proposal: 300}
@@ -451,50 +457,4 @@ func TestGoldenEvents(t *testing.T) {
 	for k := event.Kind(0); k < 100; k++ {
 		require.Equal(t, k.Known(), strings.Contains("\n"+strings.Join(lines, "\n"), "\n"+k.String()+" "), k.String())
 	}
-}
-
-// The bytes of every kind of snapshot section, the first of each.
-func TestGoldenSections(t *testing.T) {
-	s := kerneltest.NewWith(t, 1, lookupWords, func(c *config.Config) { c.WorkPerEvent = 1000 })
-	session := kerneltest.SessionAt(s.Wall, 9)
-	program := kerneltest.JSON(t, `{"kind":"SEQ","payload":{"steps":[{"kind":"LET","payload":{"name":"a","value":1}},`+callEcho+`]}}`)
-	s.Apply(kerneltest.InSession(session, 1, 1, event.AgentStart, event.Start{
-		Define: event.Define{ID: s.NewID(), Grants: allowAll, Program: program},
-	}))
-	s.Apply(event.Event{Kind: event.AgentSubmit, IdempotencyKey: "k", Body: event.Encode(event.Submit{Agent: kerneltest.AgentID(1)})})
-	wordAgent(s, "word/1", "breach") // the audit log
-	s.Must(event.SharedPut, event.PutShared{Namespace: "n", Key: "k", Value: kerneltest.Value(t, 1)})
-	spends := account(s, spender(s, 100, paid("GET", 30), paid("GET", 60), paid("GET", 50))).Agent
-	s.Start(event.Define{Grants: freely, Program: kerneltest.JSON(t, `{"kind":"DELEGATE","payload":{"children":[{
-		"grants":[{"effect":"ESCALATE","action":"tool.call","resource":"**"}],"program":`+callEcho+`}]}}`)}, nil)
-	parent := s.Start(event.Define{Grants: freely, Program: kerneltest.JSON(t, `{"kind":"SEQ","payload":{"steps":[
-		{"kind":"WRITE","payload":{"key":"k","value":1}},
-		{"kind":"DELEGATE","payload":{"children":[{"grants":[`+allowEcho+`],"program":`+callEcho+`}]}}]}}`)}, nil)
-	s.Must(event.RunPlan, event.PlanRun{Goal: "g", Start: true, Agent: event.Define{Grants: freely}, Tasks: []event.RunTask{
-		{Name: "a", Program: kerneltest.JSON(t, literal)}, {Name: "b", Program: kerneltest.JSON(t, callEcho), Uses: []string{"a"}},
-	}})
-	s.Register(manifest)
-	spent := strings.Repeat("p", 70_000) // spends the work of an event, so that the tick stays queued …
-	s.Apply(event.Event{
-		Kind: event.AgentStart, Principal: spent,
-		Body: event.Encode(event.Start{Define: event.Define{ID: s.NewID(), Program: kerneltest.JSON(t, literal)}}),
-	})
-	require.Empty(t, s.Suspend("why").Refusal)
-	paidFor := s.Pending[slices.IndexFunc(s.Pending, func(k tools.Key) bool { return k.Agent == spends })]
-	s.Apply(event.Event{ // … nobody looks at the call that has room now …
-		Kind: event.ToolResult, Principal: spent, Body: event.Encode(event.Result{Agent: paidFor.Agent, Tick: paidFor.Tick, Call: paidFor.Call, OK: true, Metered: true}),
-	})
-	s.Apply(event.Event{ // … and the cascade has only begun
-		Kind: event.TokenRevoke, Principal: spent, Body: event.Encode(event.RevokeToken{Agent: parent}),
-	})
-	var lines []string
-	last := byte(0)
-	for _, one := range sections(s) {
-		if one.Kind != last {
-			lines = append(lines, fmt.Sprintf("%d %s", one.Kind, hex.EncodeToString(one.Body)))
-		}
-		last = one.Kind
-	}
-	require.Len(t, lines, 22, "every kind of section")
-	golden(t, "sections.golden", lines)
 }

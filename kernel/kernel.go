@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/invariants"
@@ -11,7 +12,7 @@ import (
 )
 
 // Version is the newest kernel version that this binary knows (EV-9).
-const Version = 1
+const Version = config.Version
 
 // Kernel is the machine: its state, and what it needs while it applies one
 // event. It is used by one goroutine; readers use what Publish returned.

@@ -9,15 +9,11 @@ import (
 // first, however it was made: an entry that cannot be read stops every node
 // that meets it in its log (EV-2).
 func Readable(e *event.Event) bool {
+	if !e.Kind.IsCommand() {
+		return readableOfNodes(e)
+	}
 	ok := true
 	switch e.Kind {
-	case event.KernelBooted:
-		ok = event.ReadableBody[config.Config](e.Body)
-	case event.LeaderStarted, event.Pulse:
-	case event.ClusterRestored:
-		ok = event.ReadableBody[event.Restored](e.Body)
-	case event.Checkpoint:
-		ok = event.ReadableBody[event.Compare](e.Body)
 	case event.AgentDefine:
 		ok = event.ReadableBody[event.Define](e.Body)
 	case event.AgentStart:
@@ -68,12 +64,29 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.DeleteShared](e.Body)
 	case event.TaskAnswer:
 		ok = event.ReadableBody[event.AnswerTask](e.Body)
-	case event.ToolDispatched:
-		ok = event.ReadableBody[event.Dispatched](e.Body)
-	case event.ToolResult:
-		ok = event.ReadableBody[event.Result](e.Body)
 	default:
 		return false
 	}
 	return ok
+}
+
+// readableOfNodes is Readable of what nodes propose by themselves.
+func readableOfNodes(e *event.Event) bool {
+	switch e.Kind {
+	case event.KernelBooted:
+		return event.ReadableBody[config.Config](e.Body)
+	case event.LeaderStarted, event.Pulse:
+		return true
+	case event.ClusterRestored:
+		return event.ReadableBody[event.Restored](e.Body)
+	case event.KernelUpgraded:
+		return event.ReadableBody[event.Upgraded](e.Body)
+	case event.Checkpoint:
+		return event.ReadableBody[event.Compare](e.Body)
+	case event.ToolDispatched:
+		return event.ReadableBody[event.Dispatched](e.Body)
+	case event.ToolResult:
+		return event.ReadableBody[event.Result](e.Body)
+	}
+	return false
 }

@@ -67,6 +67,12 @@ var routes = [bus.Last + 1]route{
 		c.ClusterID = r.Body.(*event.Restored).To
 		s.Config = &c
 	}},
+	bus.KernelUpgraded: {name: "KERNEL_UPGRADED", decode: body(event.DecodeUpgraded), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		b := r.Body.(*event.Upgraded)
+		c := *s.Config // published states share it
+		c.Version, c.VersionSeq, c.LogWarnBytes, c.LogErrorBytes = b.Version, at.Seq, b.LogWarnBytes, b.LogErrorBytes
+		s.Config = &c
+	}},
 	bus.TreeHead: {name: "TREE_HEAD", decode: body(logging.DecodeTreeHead), slice: elsewhere, apply: func(s *state.State, _ bus.At, _ bus.Record) {
 		s.Log.ApplyTreeHead()
 	}},

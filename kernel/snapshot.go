@@ -197,7 +197,7 @@ func (d *Digester) Sum() [32]byte { return [32]byte(d.h.Sum(nil)) }
 
 // Errors of Restorer.
 var (
-	ErrSnapshotVersion = errors.New("kernel: the snapshot was written by a newer version: upgrade this node")
+	ErrSnapshotVersion = errors.New("kernel: the snapshot was written by a newer version than this binary knows: start this node with a binary as new as the one that wrote it")
 	ErrSnapshotBroken  = errors.New("kernel: the snapshot does not decode: it is damaged")
 )
 
@@ -286,6 +286,8 @@ func (r *Restorer) addMore(one Section) error {
 func (r *Restorer) root(body []byte) error {
 	decodedRoot, ok := event.DecodeBody[root](body)
 	switch {
+	case !ok && newer(body):
+		return ErrSnapshotVersion
 	case !ok:
 		return ErrSnapshotBroken
 	case decodedRoot.Format > SnapshotFormat || decodedRoot.Config != nil && decodedRoot.Config.Version > Version:
@@ -297,6 +299,13 @@ func (r *Restorer) root(body []byte) error {
 	r.s.Estop.Load(decodedRoot.Stop)
 	r.s.Running.Next, r.s.Running.Reserved = decodedRoot.PlaceNext, decodedRoot.Reserved
 	return nil
+}
+
+// newer tells whether a root that does not decode is of a version that may have more
+// in its configuration than this one knows.
+func newer(body []byte) bool {
+	part, ok := event.DecodePart[root](body)
+	return ok && part.Config != nil && part.Config.Version > Version
 }
 
 func load[T any](body []byte, into func(*T)) error {

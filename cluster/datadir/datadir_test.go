@@ -2,6 +2,7 @@ package datadir_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster/datadir"
+	"github.com/omnikernel/omnikernel/kernel/config"
 )
 
 func write(t *testing.T, path string) {
@@ -30,6 +32,36 @@ func TestClaim(t *testing.T) {
 	require.ErrorContains(t, datadir.Claim(dir, "a", "n1"), "does not parse")
 	require.NoError(t, datadir.Condemn(dir, errors.New("why")))
 	require.ErrorIs(t, datadir.Claim(dir, "a", "n1"), datadir.ErrDiverged)
+}
+
+// EV-9: data that needs a newer kernel is refused by a binary that does not know it,
+// which names both versions, and by one that knows of no such note, for its format.
+func TestNeed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	require.ErrorIs(t, datadir.Need(dir, 2), os.ErrNotExist)
+	require.NoError(t, datadir.Claim(dir, "a", "n1"))
+	file := func() string {
+		content, err := os.ReadFile(filepath.Join(dir, "node.json"))
+		require.NoError(t, err)
+		return string(content)
+	}
+	const first = `{"format":0,"cluster_id":"a","node_id":"n1"}` + "\n"
+	require.Equal(t, first, file(), "an older binary reads it")
+	require.NoError(t, datadir.Need(dir, 1))
+	require.Equal(t, first, file(), "version 1 is what it knows")
+	require.NoError(t, datadir.Need(dir, 2))
+	const second = `{"format":1,"cluster_id":"a","node_id":"n1","kernel_version":2}` + "\n"
+	require.Equal(t, second, file())
+	require.NoError(t, datadir.Need(dir, 1))
+	require.Equal(t, second, file(), "it never falls")
+	require.NoError(t, datadir.Claim(dir, "a", "n1"))
+	require.ErrorIs(t, datadir.Claim(dir, "a", "n2"), datadir.ErrForeign)
+	require.NoError(t, datadir.Need(dir, config.Version+1))
+	err := datadir.Claim(dir, "a", "n1")
+	require.ErrorIs(t, err, datadir.ErrNewer)
+	require.ErrorContains(t, err, fmt.Sprintf("needs kernel version %d, this binary knows versions 1 to %d", config.Version+1, config.Version))
+	write(t, filepath.Join(dir, "node.json"))
+	require.ErrorContains(t, datadir.Need(dir, 9), "does not parse")
 }
 
 // Between Begin and End a directory starts nowhere; what a cut restore left behind

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/omnikernel/omnikernel/kernel/config"
 )
 
 // Names of files. node.json says what a data directory belongs to.
 const (
 	nodeFile     = "node.json"
 	divergedFile = "DIVERGED"
-	dirFormat    = 0
+	dirFormat    = 1 // newest; a directory that a binary of kernel version 1 may open has 0
 )
 
 // KernelDir is where a kernel's data is: a node will host several.
@@ -29,12 +31,16 @@ type owner struct {
 	Format  int    `json:"format"`
 	Cluster string `json:"cluster_id"`
 	Node    string `json:"node_id"`
+
+	// KernelVersion is what the data needs of a binary that opens it (EV-9); absent in
+	// format 0, whose data is of version 1.
+	KernelVersion uint32 `json:"kernel_version,omitempty"`
 }
 
 // Errors of Claim that tell an operator to look at the data directory.
 var (
 	ErrForeign   = errors.New("cluster: the data directory belongs to another cluster or node")
-	ErrNewer     = errors.New("cluster: the data directory was written by a newer version")
+	ErrNewer     = errors.New("cluster: the data directory was written by a newer version, and this binary cannot use it: start the node with the binary that it ran before, or a newer one")
 	ErrRestoring = errors.New("cluster: a restore into the data directory was cut short: run omni backup restore again")
 	ErrDiverged  = errors.New("cluster: this replica differed from the majority and must not be used again: move its data directory away and add the node anew, under a new id")
 )
@@ -53,7 +59,7 @@ func Claim(dir, cluster, node string) error {
 	path := filepath.Join(dir, nodeFile)
 	content, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return writeOwner(path, owner{dirFormat, cluster, node})
+		return writeOwner(path, owner{Cluster: cluster, Node: node})
 	}
 	if err != nil {
 		return fmt.Errorf("cluster: data directory: %w", err)
@@ -63,13 +69,38 @@ func Claim(dir, cluster, node string) error {
 		return fmt.Errorf("cluster: %s does not parse: %w", path, err)
 	}
 	switch {
+	case found.KernelVersion > config.Version:
+		return fmt.Errorf("%w: %s needs kernel version %d, this binary knows versions 1 to %d", ErrNewer, path, found.KernelVersion, config.Version)
 	case found.Format > dirFormat:
-		return fmt.Errorf("%w: %s has format %d", ErrNewer, path, found.Format)
+		return fmt.Errorf("%w: %s has format %d, this binary knows up to %d", ErrNewer, path, found.Format, dirFormat)
 	case found.Cluster != cluster || found.Node != node:
 		return fmt.Errorf("%w: %s says cluster %q, node %q; this is cluster %q, node %q",
 			ErrForeign, path, found.Cluster, found.Node, cluster, node)
 	}
 	return nil
+}
+
+// Need notes what kernel version the data is going to need of a binary, before
+// anything of it is written: an older one is refused by Claim from then on, and by the
+// directory's format before that (EV-9). Version 1 needs no note.
+func Need(dir string, version uint32) error {
+	if version < 2 {
+		return nil
+	}
+	path := filepath.Join(dir, nodeFile)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("cluster: data directory: %w", err)
+	}
+	var found owner
+	if err := json.Unmarshal(content, &found); err != nil {
+		return fmt.Errorf("cluster: %s does not parse: %w", path, err)
+	}
+	if found.KernelVersion >= version {
+		return nil
+	}
+	found.Format, found.KernelVersion = dirFormat, version
+	return writeOwner(path, found)
 }
 
 // writeOwner is durable before anything else is written beside it.

@@ -62,7 +62,7 @@ func mark(dir string) error {
 
 // Assign gives a directory to a node, while it is being restored.
 func Assign(dir, cluster, node string) error {
-	return writeOwner(filepath.Join(dir, nodeFile), owner{dirFormat, cluster, node})
+	return writeOwner(filepath.Join(dir, nodeFile), owner{Cluster: cluster, Node: node})
 }
 
 // End makes a restored directory one that a node can start in. Every file in it

@@ -63,7 +63,7 @@ func TestNodesLifecycle(t *testing.T) {
 	for _, c := range first.Components {
 		components[c.Name] = c.Status
 	}
-	for _, name := range []string{"api", "raft", "freshness", "history", "review", "snapshots", "pulse", "checkpoints", "tools"} {
+	for _, name := range []string{"api", "raft", "freshness", "history", "review", "snapshots", "pulse", "checkpoints", "versions", "tools"} {
 		require.Equal(t, "ok", components[name], name)
 	}
 

@@ -65,6 +65,7 @@ type serverFlags struct {
 	drain                 time.Duration
 	minFree               uint32 // MiB
 	mcpServers            string
+	maxKernelVersion      uint32
 	programs              programs
 	limits                doorFlags
 	door                  door // what limits come to
@@ -120,6 +121,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	addPolicyFlags(flags, &f.policy)
 	flags.Uint32Var(&f.minFree, "min-free", 256, "MiB that must be free where the node keeps everything, or a tenth of a smaller disk, for it to be healthy; 0 does not look")
 	flags.DurationVar(&f.drain, "drain", 5*time.Second, "how long a stop waits for tool calls that are under way")
+	flags.Uint32Var(&f.maxKernelVersion, "max-kernel-version", config.Version, "hold the cluster at this kernel version until the node is started without it; what it has risen to stays")
 	flags.StringVar(&f.mcpServers, "mcp-servers", "", "file of the MCP servers that tools may name: {\"mcpServers\": {NAME: {\"command\": …} or {\"url\": …}}}")
 	f.programs.add(flags)
 	f.limits.add(flags)
@@ -380,7 +382,8 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 		Raft:        consensus.Limits{SnapshotBytes: f.snapshotBytes, TrailingLogs: f.trailingLogs},
 		HistoryRate: uint64(f.historyRate) << 20, HistoryMax: uint64(f.historyMax) << 20, Tools: registry,
 		ArchiveDir: f.archiveDir, ArchiveBytes: f.archiveMax << 20, BackupRate: uint64(f.backupRate) << 20,
-		Evaluators: f.evaluators, Limits: limits, Logger: logger, Wall: wallClock(f.node),
+		MaxKernelVersion: f.maxKernelVersion,
+		Evaluators:       f.evaluators, Limits: limits, Logger: logger, Wall: wallClock(f.node),
 		Fatal: func(err error) {
 			select {
 			case fatal <- err:

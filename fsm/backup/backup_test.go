@@ -26,7 +26,7 @@ func TestRoundTrip(t *testing.T) {
 	file, sum, s := sample(t, 300)
 	digest := kernel.Digest(s)
 	require.Equal(t, backup.Header{
-		ClusterID: s.Config.ClusterID, KernelID: "default", KernelVersion: 1, Index: s.Index, Term: s.Term, ClockMillis: s.Clock,
+		ClusterID: s.Config.ClusterID, KernelID: "default", KernelVersion: 2, Index: s.Index, Term: s.Term, ClockMillis: s.Clock,
 		BusSeq: s.Log.NextSeq - 1, LogBytes: s.Log.Position, Chain: hex.EncodeToString(s.Log.Chain[:]),
 		MadeAt: time.Date(2025, 11, 21, 2, 4, 5, 0, time.UTC), Node: "n1", Binary: "v0",
 	}, sum.Header)

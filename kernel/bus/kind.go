@@ -17,6 +17,7 @@ const (
 	LogArchived  Kind = 7 // sealed segments keep only what living agents need (INV-07)
 
 	ClusterRestored Kind = 8 // a backup was restored: from here on it is another cluster's log (EV-17)
+	KernelUpgraded  Kind = 9 // from here on the kernel behaves as its next version does (EV-9)
 
 	// Interned bodies.
 	Interned Kind = 10 // programs, grants, labels, environments gained a user

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/omnikernel/omnikernel/kernel/failure"
@@ -66,10 +67,16 @@ type Config struct {
 
 	MaxTools         uint32 `cbor:"90,keyasint" json:"max_tools"`
 	MaxManifestBytes uint32 `cbor:"91,keyasint" json:"max_manifest_bytes"`
+
+	// What version 2 brought is absent at version 1, whose bytes do not change.
+	VersionSeq    uint64 `cbor:"100,keyasint,omitempty" json:"version_seq,omitempty"` // busSeq of the record that brought the version; 0: the cluster began with it
+	LogWarnBytes  uint64 `cbor:"101,keyasint,omitempty" json:"log_warn_bytes,omitempty"`
+	LogErrorBytes uint64 `cbor:"102,keyasint,omitempty" json:"log_error_bytes,omitempty"`
 }
 
-// Version of the kernel's behaviour that a new cluster starts with (EV-9).
-const Version = 1
+// Version is the newest version of the kernel's behaviour that this binary knows,
+// and what a new cluster starts with (EV-9). It knows every version from 1 on.
+const Version = 2
 
 // Default returns the limits of a new cluster. The caller sets ClusterID,
 // KernelID and Seed.
@@ -130,14 +137,34 @@ func Default() Config {
 
 		MaxTools:         1000,
 		MaxManifestBytes: 64 << 10,
+
+		LogWarnBytes:  defaultLogWarn,
+		LogErrorBytes: defaultLogError,
 	}
+}
+
+const (
+	defaultLogWarn  = 10 << 20
+	defaultLogError = 50 << 20
+)
+
+// At is the configuration as that kernel version has it: limits that came later are
+// absent, and those that it brought have their defaults where they are not set.
+func (c Config) At(version uint32) Config {
+	c.Version = version
+	if version < 2 {
+		c.VersionSeq, c.LogWarnBytes, c.LogErrorBytes = 0, 0, 0
+		return c
+	}
+	c.LogWarnBytes, c.LogErrorBytes = cmp.Or(c.LogWarnBytes, defaultLogWarn), cmp.Or(c.LogErrorBytes, defaultLogError)
+	return c
 }
 
 // Check refuses a configuration that the kernel could not keep.
 func (c *Config) Check() *failure.Refusal {
 	switch {
-	case c.Version != Version:
-		return bad("version", "this binary knows kernel version 1 only")
+	case c.Version == 0 || c.Version > Version:
+		return bad("version", "this binary knows kernel versions 1 to "+strconv.Itoa(Version))
 	case c.KernelID == "" || len(c.KernelID) > 64:
 		return bad("kernel_id", "must have 1 to 64 bytes")
 	}
@@ -147,7 +174,41 @@ func (c *Config) Check() *failure.Refusal {
 	if r := c.checkLimits(); r != nil {
 		return r
 	}
-	return c.checkSpans()
+	if r := c.checkSpans(); r != nil {
+		return r
+	}
+	return c.checkNewer()
+}
+
+// maxLogBytes bounds how much log one agent may come to.
+const maxLogBytes = 1 << 40
+
+// checkNewer looks at what came after version 1, which has nothing of it.
+func (c *Config) checkNewer() *failure.Refusal {
+	if c.VersionSeq != 0 {
+		return bad("version_seq", "must be absent: the kernel sets it when the version rises")
+	}
+	if c.Version < 2 {
+		switch {
+		case c.LogWarnBytes != 0:
+			return bad("log_warn_bytes", "came with kernel version 2")
+		case c.LogErrorBytes != 0:
+			return bad("log_error_bytes", "came with kernel version 2")
+		}
+		return nil
+	}
+	return CheckLogBytes(c.LogWarnBytes, c.LogErrorBytes)
+}
+
+// CheckLogBytes refuses what cannot be the limits of an agent's log.
+func CheckLogBytes(warn, most uint64) *failure.Refusal {
+	switch {
+	case warn == 0 || warn > maxLogBytes:
+		return bad("log_warn_bytes", "must be from 1 to "+strconv.FormatUint(maxLogBytes, 10))
+	case most < warn || most > maxLogBytes:
+		return bad("log_error_bytes", "must be from log_warn_bytes to "+strconv.FormatUint(maxLogBytes, 10))
+	}
+	return nil
 }
 
 // CheckClusterID refuses what cannot be the id of a cluster.

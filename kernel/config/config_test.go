@@ -31,8 +31,12 @@ func TestEveryLimitIsChecked(t *testing.T) {
 	shape := reflect.TypeFor[config.Config]()
 	checked := 0
 	for i := range shape.NumField() {
-		name := shape.Field(i).Tag.Get("json")
-		for _, extreme := range []uint64{0, math.MaxUint64} {
+		name, _, _ := strings.Cut(shape.Field(i).Tag.Get("json"), ",")
+		extremes := []uint64{0, math.MaxUint64}
+		if shape.Field(i).Name == "VersionSeq" {
+			extremes = []uint64{1, math.MaxUint64} // no limit: the kernel's own
+		}
+		for _, extreme := range extremes {
 			c := valid()
 			field := reflect.ValueOf(&c).Elem().Field(i)
 			switch field.Kind() {
@@ -76,4 +80,37 @@ func TestRoundTrip(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, c, *back)
 	require.Equal(t, event.Encode(c), event.Encode(back))
+}
+
+// EV-9: what a version brought is absent before it, in the bytes as well, and has
+// its limits from it on.
+func TestVersions(t *testing.T) {
+	c := valid()
+	old := c.At(1)
+	require.Nil(t, old.Check())
+	later := reflect.ValueOf(old)
+	shape := later.Type()
+	for i := range shape.NumField() {
+		if strings.Contains(shape.Field(i).Tag.Get("cbor"), "omitempty") {
+			assert.Zero(t, later.Field(i).Interface(), shape.Field(i).Name)
+		}
+	}
+	require.Equal(t, c, old.At(config.Version), "what a version brings has its defaults …")
+	c.LogWarnBytes = 77
+	require.EqualValues(t, 77, c.At(config.Version).LogWarnBytes, "… where it is not set")
+	for name, change := range map[string]func(*config.Config){
+		"config.log_warn_bytes":  func(c *config.Config) { c.LogWarnBytes = 1 },
+		"config.log_error_bytes": func(c *config.Config) { c.LogErrorBytes = 1 },
+		"config.version":         func(c *config.Config) { c.Version = config.Version + 1 },
+		"config.version_seq":     func(c *config.Config) { c.VersionSeq = 1 },
+	} {
+		c := valid()
+		c = c.At(1)
+		change(&c)
+		refusal := c.Check()
+		require.NotNil(t, refusal, name)
+		assert.Equal(t, name, refusal.Field)
+	}
+	c.LogErrorBytes = c.LogWarnBytes - 1
+	require.Equal(t, "config.log_error_bytes", c.Check().Field)
 }

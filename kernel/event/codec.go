@@ -13,18 +13,23 @@ import (
 // a retry it is refused (CL-3).
 var (
 	encoder = must(cbor.CoreDetEncOptions().EncMode())
-	decoder = must(cbor.DecOptions{
+	decoder = must(decoding(cbor.ExtraDecErrorUnknownField).DecMode())
+	lenient = must(decoding(cbor.ExtraDecErrorNone).DecMode()) // for what a newer version may have added to
+)
+
+func decoding(extra cbor.ExtraDecErrorCond) cbor.DecOptions {
+	return cbor.DecOptions{
 		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
 		IndefLength:       cbor.IndefLengthForbidden,
 		TagsMd:            cbor.TagsForbidden,
-		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField,
+		ExtraReturnErrors: extra,
 		MaxNestedLevels:   16,
 		MaxArrayElements:  4096,
 		MaxMapPairs:       4096,
 		UTF8:              cbor.UTF8RejectInvalid,
 		DefaultMapType:    reflect.TypeOf(map[string]any(nil)),
-	}.DecMode())
-)
+	}
+}
 
 func must[T any](mode T, err error) T {
 	if err != nil {
@@ -70,6 +75,13 @@ func ReadableBody[T any](b []byte) bool {
 	}
 	_, ok := decodeReflected[T](b)
 	return ok
+}
+
+// DecodePart reads of a body what this binary knows, whatever else there is in it:
+// to tell what a newer version wrote from what is damaged, and for nothing else.
+func DecodePart[T any](b []byte) (*T, bool) {
+	body := new(T)
+	return body, lenient.Unmarshal(b, body) == nil
 }
 
 func decodeReflected[T any](b []byte) (*T, bool) {

@@ -203,6 +203,14 @@ type Restored struct {
 	Chain [32]byte `cbor:"4,keyasint"` // after that event's block
 }
 
+// Upgraded is the body of KernelUpgraded, as event and as record: the kernel version
+// that holds from here on, which is the next one, and the limits that it brings.
+type Upgraded struct {
+	Version       uint32 `cbor:"1,keyasint" json:"version"`
+	LogWarnBytes  uint64 `cbor:"2,keyasint,omitempty" json:"log_warn_bytes"`
+	LogErrorBytes uint64 `cbor:"3,keyasint,omitempty" json:"log_error_bytes"`
+}
+
 // Compare is the body of Checkpoint: the chain values that voters reported
 // for one index, ordered by node.
 type Compare struct {

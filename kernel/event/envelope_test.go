@@ -19,7 +19,7 @@ import (
 // never change or reuse one.
 func TestKinds(t *testing.T) {
 	golden := map[event.Kind]string{
-		1: "KERNEL_BOOTED", 2: "LEADER_STARTED", 3: "PULSE", 4: "CHECKPOINT", 5: "CLUSTER_RESTORED",
+		1: "KERNEL_BOOTED", 2: "LEADER_STARTED", 3: "PULSE", 4: "CHECKPOINT", 5: "CLUSTER_RESTORED", 6: "KERNEL_UPGRADED",
 		10: "AGENT_DEFINE", 11: "AGENT_START", 12: "AGENT_TRIGGER", 13: "AGENT_KILL", 14: "AGENT_SUBMIT",
 		15: "AGENT_SEND", 16: "AGENT_RECLASSIFY", 17: "TOKEN_REVOKE", 18: "GRANT_REVOKE", 19: "ESCALATION_DECIDE",
 		20: "TOOL_DISPATCHED", 21: "TOOL_RESULT",
@@ -28,6 +28,7 @@ func TestKinds(t *testing.T) {
 		50: "TOOL_REGISTER", 51: "TOOL_DEREGISTER", 52: "TASK_ANSWER",
 	}
 	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true, 36: true, 40: true, 41: true, 42: true, 43: true, 44: true, 50: true, 51: true, 52: true}
+	since := map[event.Kind]uint32{}
 	for k := event.Kind(10); k < 20; k++ {
 		commands[k] = true
 	}
@@ -39,12 +40,13 @@ func TestKinds(t *testing.T) {
 		assert.Equal(t, known, k.Known(), "%d", k)
 		assert.Equal(t, name, k.String())
 		assert.Equal(t, commands[k], known && k.IsCommand(), "%d", k)
+		assert.Equal(t, max(since[k], 1), k.Since(), "EV-9: %d", k)
 	}
 }
 
 func anyEvent(t *rapid.T) event.Event {
 	e := event.Event{
-		Kind:      rapid.SampledFrom([]event.Kind{1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 30, 31, 32, 33, 34, 35, 36, 40, 41, 42, 43, 44}).Draw(t, "kind"),
+		Kind:      rapid.SampledFrom([]event.Kind{1, 2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 30, 31, 32, 33, 34, 35, 36, 40, 41, 42, 43, 44}).Draw(t, "kind"),
 		Wall:      rapid.Int64().Draw(t, "wall"),
 		Principal: rapid.String().Draw(t, "principal"),
 		Proposal:  rapid.Uint64().Draw(t, "proposal"),

@@ -44,6 +44,9 @@ func decodeBody(e event.Event) {
 		event.DecodeBody[event.Leader](e.Body)
 	case event.ClusterRestored:
 		event.DecodeBody[event.Restored](e.Body)
+	case event.KernelUpgraded:
+		event.DecodeBody[event.Upgraded](e.Body)
+		event.VersionIn(&e)
 	case event.Checkpoint:
 		event.DecodeBody[event.Compare](e.Body)
 	case event.AgentDefine:

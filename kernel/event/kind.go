@@ -12,6 +12,7 @@ const (
 	Checkpoint    Kind = 4 // the voters' chain values at one index (LO-3)
 
 	ClusterRestored Kind = 5 // the state and its log belong to another cluster from here on (EV-17)
+	KernelUpgraded  Kind = 6 // every node's binary knows the next kernel version: it holds from here on (EV-9)
 
 	AgentDefine  Kind = 10
 	AgentStart   Kind = 11 // define, spawn and activate in one
@@ -50,8 +51,8 @@ const (
 
 var kindNames = map[Kind]string{
 	KernelBooted: "KERNEL_BOOTED", LeaderStarted: "LEADER_STARTED", Pulse: "PULSE", Checkpoint: "CHECKPOINT",
-	ClusterRestored: "CLUSTER_RESTORED",
-	AgentDefine:     "AGENT_DEFINE", AgentStart: "AGENT_START", AgentTrigger: "AGENT_TRIGGER", AgentKill: "AGENT_KILL",
+	ClusterRestored: "CLUSTER_RESTORED", KernelUpgraded: "KERNEL_UPGRADED",
+	AgentDefine: "AGENT_DEFINE", AgentStart: "AGENT_START", AgentTrigger: "AGENT_TRIGGER", AgentKill: "AGENT_KILL",
 	AgentSubmit: "AGENT_SUBMIT", AgentSend: "AGENT_SEND", AgentReclassify: "AGENT_RECLASSIFY", TokenRevoke: "TOKEN_REVOKE",
 	GrantRevoke: "GRANT_REVOKE", EscalationDecide: "ESCALATION_DECIDE", SharedPut: "SHARED_PUT", SharedDelete: "SHARED_DELETE",
 	LogArchive: "LOG_ARCHIVE", AgentFork: "AGENT_FORK", BudgetSet: "BUDGET_SET",
@@ -73,6 +74,19 @@ func (k Kind) String() string {
 func (k Kind) Known() bool {
 	_, ok := kindNames[k]
 	return ok
+}
+
+// since is the kernel version that brought a kind; those of version 1 are not here.
+var since = map[Kind]uint32{}
+
+// Since is the kernel version from which on there are events of the kind (EV-9). A
+// binary that does not know that version stops at one, so nobody proposes it before
+// the cluster has come there. KernelUpgraded is what takes it there.
+func (k Kind) Since() uint32 {
+	if v, ok := since[k]; ok {
+		return v
+	}
+	return 1
 }
 
 // lastCommand is the highest number that is kept for commands.

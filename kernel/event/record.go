@@ -33,6 +33,34 @@ func DecodeRecorded(raw []byte) (*Recorded, bool) {
 	return &Recorded{Event: e}, d.Done() && session && kind <= 1<<16-1
 }
 
+// VersionIn is the kernel version that an event of a node's takes the state to; 0 for
+// one that leaves it where it is. It reads bodies of versions that this binary does
+// not know.
+func VersionIn(e *Event) uint32 {
+	if e.Kind != KernelBooted && e.Kind != KernelUpgraded {
+		return 0
+	}
+	part, ok := DecodePart[struct {
+		Version uint32 `cbor:"1,keyasint"`
+	}](e.Body)
+	if !ok {
+		return 0 // Apply says what is wrong with it
+	}
+	return part.Version
+}
+
+// AppendTo writes the log form of a KernelUpgraded record's body.
+func (u *Upgraded) AppendTo(dst []byte) []byte {
+	return bus.AppendUint(bus.AppendUint(bus.AppendUint(dst, uint64(u.Version)), u.LogWarnBytes), u.LogErrorBytes)
+}
+
+// DecodeUpgraded reads the body of a KernelUpgraded record.
+func DecodeUpgraded(raw []byte) (*Upgraded, bool) {
+	d := bus.NewDecoder(raw)
+	u := &Upgraded{Version: d.Uint32(), LogWarnBytes: d.Uint(), LogErrorBytes: d.Uint()}
+	return u, d.Done()
+}
+
 // AppendTo writes the log form of a ClusterRestored record's body.
 func (r *Restored) AppendTo(dst []byte) []byte {
 	dst = bus.AppendText(bus.AppendText(dst, r.From), r.To)

@@ -67,6 +67,7 @@ const (
 	AlreadyAcknowledged Code = "ALREADY_ACKNOWLEDGED"
 	Quarantined         Code = "QUARANTINED"
 	KernelSuspended     Code = "KERNEL_SUSPENDED" // the emergency stop holds (NO-2)
+	VersionTooLow       Code = "VERSION_TOO_LOW"  // the cluster's kernel version has no such command yet (EV-9)
 )
 
 // classes is the one table of FA-5. A code that is missing here only ever

@@ -38,7 +38,7 @@ func (h *History) stops() bool {
 func ends(e *event.Event) bool {
 	switch e.Kind {
 	case event.KernelSuspend, event.KernelResume, event.AgentKill, event.TokenRevoke, event.GrantRevoke, event.LogArchive, event.RunPause, event.RunKill, event.ToolDeregister,
-		event.KernelBooted, event.LeaderStarted, event.Pulse, event.Checkpoint, event.ClusterRestored, event.ToolResult:
+		event.KernelBooted, event.LeaderStarted, event.Pulse, event.Checkpoint, event.ClusterRestored, event.KernelUpgraded, event.ToolResult:
 		return true
 	case event.AgentTrigger:
 		word := body[event.Trigger](e).Trigger

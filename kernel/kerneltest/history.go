@@ -3,6 +3,7 @@ package kerneltest
 import (
 	"strings"
 
+	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -24,6 +25,7 @@ type History struct {
 	sent     []event.Event // commands that may be sent again
 	plain    bool          // nothing that a Naive does not know
 	onRuns   bool          // mostly about runs
+	fixed    bool          // its kernel version stays what it is
 }
 
 // narrow are the limits of a random history.
@@ -50,8 +52,48 @@ func narrow(c *config.Config) {
 // agents.
 func NewHistory(t TB, replicas int, agents uint32, choose Chooser) *History {
 	h := &History{Sim: Unbooted(t, replicas, Lookup), choose: choose}
-	h.Node(event.KernelBooted, Config(narrow, func(c *config.Config) { c.MaxAgents = agents }))
+	h.Node(event.KernelBooted, Config(narrow, func(c *config.Config) { c.MaxAgents = agents }, h.version))
 	return h
+}
+
+// NewHistoryOf is a history at that kernel version from its beginning to its end.
+func NewHistoryOf(t TB, version uint32, agents uint32, choose Chooser) *History {
+	h := &History{Sim: Unbooted(t, 1, Lookup), choose: choose, fixed: true}
+	h.Node(event.KernelBooted, Config(narrow, func(c *config.Config) {
+		c.MaxAgents = agents
+		*c = c.At(version)
+	}))
+	return h
+}
+
+// version is that of the history's beginning: half of them begin at an older one.
+func (h *History) version(c *config.Config) {
+	if h.choose.Pick("an older version", 2) == 1 {
+		*c = c.At(1)
+	}
+}
+
+// rises may commit that the kernel version rises, as nodes do, or as they never
+// would.
+func (h *History) rises() bool {
+	at := h.State().Version()
+	if h.fixed || !h.rarely("rises", 40) {
+		return false
+	}
+	upgraded := event.Upgraded{Version: at + 1, LogWarnBytes: 1500, LogErrorBytes: 4000}
+	switch h.choose.Pick("upgrade", 6) {
+	case 0:
+		upgraded.Version = at
+	case 1:
+		upgraded.LogWarnBytes = 0
+	case 2:
+		upgraded.LogErrorBytes = 10
+	}
+	if upgraded.Version > kernel.Version {
+		return false
+	}
+	h.Node(event.KernelUpgraded, upgraded)
+	return true
 }
 
 // NewModelled is a history whose every event a Naive takes in too. Its commands
@@ -63,7 +105,7 @@ func NewModelled(t TB, agents uint32, choose Chooser) *History {
 	h.Node(event.KernelBooted, Config(narrow, func(c *config.Config) {
 		c.MaxAgents, c.WorkPerEvent, c.MaxInternedBytes = agents, 100_000, 1<<24
 		c.MaxRunBytes = 10_000 // the model does not know how long the messages of failures are
-	}))
+	}, h.version))
 	return h
 }
 
@@ -80,7 +122,7 @@ func (h *History) Step() {
 	h.T.Helper()
 	h.Wall += h.passes()
 	switch {
-	case h.stops():
+	case h.rises(), h.stops():
 		return
 	case h.onRuns && !h.rarely("something else", 4):
 		h.stepRun()
@@ -300,7 +342,8 @@ func (h *History) node() {
 	case 1:
 		h.Node(event.Checkpoint, event.Compare{Index: 1, Values: []event.Voter{{Node: "n1", Chain: [32]byte{1}}}})
 	case 2:
-		h.Node(event.KernelBooted, Config())
+		version := h.State().Version()
+		h.Node(event.KernelBooted, Config(func(c *config.Config) { *c = c.At(version) }))
 	case 3:
 		st := h.State()
 		r := event.Restored{From: st.Config.ClusterID, Index: st.Log.LastIndex, Chain: st.Log.Chain}

@@ -41,6 +41,8 @@ func (n *Naive) decide(e *event.Event, told Told) Answer {
 			return Answer{Refusals: rules{failure.AlreadyBooted}}
 		}
 		n.config = body[config.Config](e)
+	case event.KernelUpgraded:
+		return n.upgraded(body[event.Upgraded](e))
 	case event.ClusterRestored:
 		return n.restored(body[event.Restored](e), told.Before)
 	case event.ToolResult:
@@ -118,6 +120,16 @@ func (n *Naive) restored(b *event.Restored, before logging.Point) Answer {
 	r.must(b.Index == before.LastIndex && b.Chain == before.Chain, failure.InvalidArgument)
 	if len(r) == 0 {
 		n.config.ClusterID = b.To
+	}
+	return Answer{Refusals: r}
+}
+
+func (n *Naive) upgraded(b *event.Upgraded) Answer {
+	var r rules
+	r.must(b.Version == n.config.Version+1, failure.InvalidArgument)
+	r.must(b.LogWarnBytes > 0 && b.LogErrorBytes >= b.LogWarnBytes, failure.InvalidArgument)
+	if len(r) == 0 {
+		n.config.Version, n.config.LogWarnBytes, n.config.LogErrorBytes = b.Version, b.LogWarnBytes, b.LogErrorBytes
 	}
 	return Answer{Refusals: r}
 }

@@ -79,6 +79,18 @@ func Config(changes ...func(*config.Config)) *config.Config {
 	return &cfg
 }
 
+// Version1 is a change to a configuration: what kernel version 1 knows of it (EV-9).
+func Version1(c *config.Config) { *c = c.At(1) }
+
+// Upgrade commits that every node knows the next kernel version.
+func (s *Sim) Upgrade() event.Outcome {
+	s.T.Helper()
+	limits := config.Default()
+	return s.Node(event.KernelUpgraded, event.Upgraded{
+		Version: s.State().Version() + 1, LogWarnBytes: limits.LogWarnBytes, LogErrorBytes: limits.LogErrorBytes,
+	})
+}
+
 // Apply commits one event and returns its outcome. It fails the test when a
 // replica's block differs from the first one's.
 func (s *Sim) Apply(e event.Event) event.Outcome {

@@ -184,6 +184,8 @@ func (a *Auditor) judgeLog() {
 		a.begun(body.Event)
 	case *event.Restored:
 		a.restoredTo(body)
+	case *event.Upgraded:
+		a.upgradedTo(body)
 	case *logging.TreeHead:
 		if *body != (logging.TreeHead{Size: a.tree.Size(), Root: a.tree.Root()}) {
 			a.found(Links, "the tree head is not that of the %d blocks before it", a.tree.Size())

@@ -63,6 +63,7 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.Event:                 body(event.DecodeRecorded),
 	bus.KernelBooted:          decodeBooted,
 	bus.ClusterRestored:       body(event.DecodeRestored),
+	bus.KernelUpgraded:        body(event.DecodeUpgraded),
 	bus.TreeHead:              body(logging.DecodeTreeHead),
 	bus.InvalidTransition:     body(lifecycle.DecodeRejection),
 	bus.SuspendRequested:      body(lifecycle.DecodeSuspendRequested),

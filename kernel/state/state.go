@@ -81,6 +81,15 @@ func (s *State) Publish() *State {
 	}
 }
 
+// Version is the kernel version that holds: what every node of the cluster knows
+// (EV-9). 0 before KernelBooted.
+func (s *State) Version() uint32 {
+	if s.Config == nil {
+		return 0
+	}
+	return s.Config.Version
+}
+
 // Find returns the number and the row of the agent with that UUID, for
 // reading; 0 and nil when there is none.
 func (s *State) Find(id identity.ID) (uint32, *Row) {

@@ -75,5 +75,6 @@ var codes = [...]CodeInfo{
 	later("UNREACHABLE", 503, "The leader could not be asked. Ask again, or another node."),
 	definite("UNSUPPORTED_MEDIA_TYPE", 415, "The body must be application/json, in UTF-8."),
 	definite("VERSION_CONFLICT", 409, "The key does not have the version that the command expects: rule names the one that it has, 0 for a key that does not exist. Read it again, and decide anew."),
+	definite("VERSION_TOO_LOW", 409, "The command came with a later kernel version than the one that the cluster is at, because some node runs an older binary, or is told to hold the version. omni cluster status shows which. A node of too old a binary is refused in a cluster that is further with this code, too."),
 	definite("WRONG_HOST", 403, "The request calls the node by a name that is not its own, as a web page does whose name was made to lead here."),
 }

@@ -29,6 +29,9 @@ type NodeStatus struct {
 	Stopped *Stop `json:"stopped,omitempty" doc:"the emergency stop that holds the cluster, as of applied_index; absent while the kernel runs"`
 
 	State string `json:"state,omitempty" enum:"Created,Starting,Running,Degraded,Suspended,Backoff,Terminating,Terminated,Crashed" doc:"where it stands in its lifecycle, apart from its health; absent when it does not answer"`
+
+	KernelVersion uint32 `json:"kernel_version,omitempty" doc:"that holds as of applied_index; absent when it does not say"`
+	KnowsVersion  uint32 `json:"knows_version,omitempty" doc:"the newest kernel version that it may be taken to, by its binary or by --max-kernel-version; absent of a binary that knows version 1 only, or when it does not answer"`
 }
 
 // Stop is the emergency stop that holds the whole cluster: no tick runs and
@@ -82,6 +85,8 @@ type Status struct {
 	Nodes     []NodeStatus `json:"nodes"`
 
 	Stopped *Stop `json:"stopped,omitempty" doc:"the emergency stop that holds, as the node knows that has applied most; absent while the kernel runs"`
+
+	KernelVersion uint32 `json:"kernel_version,omitempty" doc:"version of the kernel's behaviour: what every node knows; absent while it is not known"`
 }
 
 // TransferBody is the body of POST /v1/cluster/transfer.

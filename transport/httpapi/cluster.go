@@ -27,6 +27,7 @@ func status(from cluster.Status) *api.Status {
 	to := &api.Status{
 		ClusterID: from.ClusterID, KernelID: from.KernelID, Leader: from.Leader, Term: from.Term,
 		Nodes: make([]api.NodeStatus, 0, len(from.Nodes)), Stopped: (*api.Stop)(from.Stopped),
+		KernelVersion: from.KernelVersion,
 	}
 	for _, n := range from.Nodes {
 		to.Nodes = append(to.Nodes, api.NodeStatus{
@@ -35,7 +36,7 @@ func status(from cluster.Status) *api.Status {
 			LagMillis: n.LagMillis, Agents: n.Agents, Healthy: n.Healthy, Reason: n.Reason,
 			UptimeMillis: n.UptimeMillis, Version: n.Version, SafeMode: (*api.SafeMode)(n.SafeMode),
 			HistoryFrom: n.HistoryFrom, Backfill: (*api.Backfill)(n.Backfill), Backups: (*api.Backups)(n.Backups),
-			Stopped: (*api.Stop)(n.Stopped), State: string(n.State),
+			Stopped: (*api.Stop)(n.Stopped), State: string(n.State), KernelVersion: n.KernelVersion, KnowsVersion: n.KnowsVersion,
 		})
 	}
 	return to

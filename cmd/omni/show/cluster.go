@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
@@ -17,6 +18,9 @@ func Status(p *tell.Page, s api.Status) {
 		leader = p.Bad("none is known")
 	}
 	p.Line("cluster %s, kernel %s: leader %s, term %d", p.Accent(s.ClusterID), s.KernelID, leader, s.Term)
+	if s.KernelVersion != 0 {
+		p.Line("%s", versions(p.Style, s))
+	}
 	if stop := s.Stopped; stop != nil {
 		p.Line("%s by %s at %s: %s", p.Bad("stopped"), stop.By, when(stop.SinceMillis), stop.Reason)
 		p.Line("%s", p.Faint("  nothing runs until: omni cluster resume"))
@@ -48,6 +52,32 @@ func Status(p *tell.Page, s api.Status) {
 	for _, pair := range unlike(s.Nodes) {
 		p.Line("%s", p.Bad(pair))
 	}
+}
+
+// versions tells the kernel version, and who keeps it from rising.
+func versions(style tell.Style, s api.Status) string {
+	newest := s.KernelVersion
+	for _, n := range s.Nodes {
+		newest = max(newest, n.KnowsVersion)
+	}
+	text := "kernel version " + number(uint64(s.KernelVersion))
+	if newest == s.KernelVersion {
+		return text
+	}
+	var behind []string
+	for _, n := range s.Nodes {
+		switch {
+		case n.Role == "unreachable":
+			behind = append(behind, n.ID+" does not answer")
+		case max(n.KnowsVersion, 1) < newest:
+			behind = append(behind, n.ID+" knows "+number(uint64(max(n.KnowsVersion, 1))))
+		}
+	}
+	text += ": rises to " + number(uint64(s.KernelVersion+1)) + " when every node knows it"
+	if len(behind) > 0 {
+		text += " (" + strings.Join(behind, ", ") + ")"
+	}
+	return style.Warn(text)
 }
 
 // backfill says, of a node whose history is not complete, from where on it is and

@@ -43,6 +43,8 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 		return fields{"index": b.Index}
 	case *event.Restored:
 		return restored(b)
+	case *event.Upgraded:
+		return b
 	case *logging.TreeHead:
 		return fields{"size": b.Size, "root": hex.EncodeToString(b.Root[:])}
 	case *logging.Archived:

@@ -69,6 +69,8 @@ func (v *view) eventBody(e *event.Event) any {
 		if b, ok := event.DecodeBody[event.Leader](e.Body); ok {
 			return fields{"node": b.Node, "term": b.Term}
 		}
+	case event.KernelUpgraded:
+		return decoded[event.Upgraded](e)
 	case event.ClusterRestored:
 		if b, ok := event.DecodeBody[event.Restored](e.Body); ok {
 			return restored(b)

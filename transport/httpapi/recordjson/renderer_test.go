@@ -115,6 +115,7 @@ func TestEveryEventIsRendered(t *testing.T) {
 	for kind, body := range map[event.Kind]any{
 		event.KernelBooted: &c, event.LeaderStarted: &event.Leader{Node: "n1", Term: 2},
 		event.ClusterRestored: &event.Restored{From: "old", To: "new", Index: 7},
+		event.KernelUpgraded:  &event.Upgraded{Version: 2, LogWarnBytes: 10, LogErrorBytes: 20},
 		event.Checkpoint:      &event.Compare{Index: 4, Values: []event.Voter{{Node: "n1"}}},
 		event.AgentDefine:     &event.Define{Name: "a"}, event.AgentStart: &event.Start{Reason: "r"},
 		event.AgentTrigger: &event.Trigger{Trigger: "spawn"}, event.AgentKill: &event.Kill{Agent: "a"}, event.AgentSubmit: &event.Submit{Agent: "a"},

@@ -77,6 +77,7 @@ func logSamples() map[bus.Kind]bus.Body {
 		bus.KernelBooted:    booted,
 		bus.Quarantine:      execution.Empty{},
 		bus.ClusterRestored: &event.Restored{From: "old", To: "new", Index: 7, Chain: [32]byte{1}},
+		bus.KernelUpgraded:  &event.Upgraded{Version: 2, LogWarnBytes: 10, LogErrorBytes: 20},
 		bus.TreeHead:        &logging.TreeHead{Size: 300, Root: [32]byte{1}},
 		bus.KernelSuspended: &estop.Order{By: "client", Reason: "r"},
 		bus.KernelResumed:   &estop.Order{By: "client"},
