@@ -70,7 +70,7 @@ func (k *Kernel) seal(outcome event.Outcome) Applied {
 	}
 	k.state.Log.Advance(block, digest, segment)
 	k.applying = false
-	k.recorded.Event = nil
+	k.recorded.Event, k.body = nil, nil
 	return Applied{Outcome: outcome, Block: block, Log: &k.state.Log}
 }
 
@@ -150,6 +150,9 @@ func (k *Kernel) decide(e *event.Event) event.Outcome {
 	if k.state.Config == nil && e.Kind != event.KernelBooted {
 		return k.refuse(failure.Refusal{Code: failure.NotBooted, Rule: "the cluster has no configuration yet"})
 	}
+	if refusal := k.authorize(e); refusal != nil {
+		return k.refuse(*refusal)
+	}
 	if !e.Kind.IsCommand() {
 		return k.decideInternal(e)
 	}
@@ -172,6 +175,22 @@ func (k *Kernel) decide(e *event.Event) event.Outcome {
 	}
 	k.run(0)
 	return k.answer(done, failure.Refusal{})
+}
+
+// authorize holds what an event asks for to who it says that it comes from, as the
+// tables stand at this place of the log, whatever the door believed (AU-3).
+func (k *Kernel) authorize(e *event.Event) *failure.Refusal {
+	if !k.state.Principals.On() {
+		return nil
+	}
+	if e.Kind.IsCommand() {
+		body, ok := flows.ReadCommand(e)
+		if !ok {
+			panic(k.unknown(e, "its body does not decode"))
+		}
+		k.body = body
+	}
+	return flows.Authorize(k.state, e, k.body)
 }
 
 // command hands a client's command to its flow.
@@ -220,6 +239,8 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return flows.RegisterTool(v, decoded[event.RegisterTool](k, e), &k.out)
 	case event.ToolDeregister:
 		return flows.Done{}, flows.DeregisterTool(v, decoded[event.DeregisterTool](k, e), &k.out)
+	case event.AuthBootstrap, event.PrincipalPut, event.PrincipalDelete, event.RolePut, event.RoleDelete, event.CredentialPut, event.CredentialRevoke:
+		return k.authCommand(e)
 	case event.TaskAnswer:
 		return about(flows.AnswerTask(v, decoded[event.AnswerTask](k, e), e.Principal, &k.out))
 	case event.KernelSuspend:
@@ -244,6 +265,26 @@ func (k *Kernel) runCommand(e *event.Event) (flows.Target, *flows.Refusal) {
 		return flows.ResumeRun(v, decoded[event.ResumeRun](k, e), &k.out)
 	}
 	return flows.KillRun(v, decoded[event.KillRun](k, e), &k.out)
+}
+
+// authCommand hands a command about principals to its flow (AU-1).
+func (k *Kernel) authCommand(e *event.Event) (flows.Done, *flows.Refusal) {
+	v := k.view()
+	switch e.Kind {
+	case event.AuthBootstrap:
+		return flows.Done{}, flows.BootstrapAuth(v, decoded[event.BootstrapAuth](k, e), e.Principal, &k.out)
+	case event.PrincipalPut:
+		return flows.PutPrincipal(v, decoded[event.PutPrincipal](k, e), e.Principal, &k.out)
+	case event.PrincipalDelete:
+		return flows.Done{}, flows.DeletePrincipal(v, decoded[event.DeletePrincipal](k, e), e.Principal, &k.out)
+	case event.RolePut:
+		return flows.PutRole(v, decoded[event.PutRole](k, e), e.Principal, &k.out)
+	case event.RoleDelete:
+		return flows.Done{}, flows.DeleteRole(v, decoded[event.DeleteRole](k, e), e.Principal, &k.out)
+	case event.CredentialPut:
+		return flows.Done{}, flows.PutCredential(v, decoded[event.PutCredential](k, e), e.Principal, &k.out)
+	}
+	return flows.Done{}, flows.RevokeCredential(v, decoded[event.RevokeCredential](k, e), e.Principal, &k.out)
 }
 
 // about is what a command came to that concerns one agent and no more.
@@ -440,6 +481,9 @@ func (k *Kernel) unknown(e *event.Event, why string) string {
 
 // decoded reads an event's body, or stops the node (EV-2).
 func decoded[T any](k *Kernel, e *event.Event) *T {
+	if cmd, ok := k.body.(*T); ok { // it was read to be authorized
+		return cmd
+	}
 	cmd, ok := event.DecodeBody[T](e.Body)
 	if !ok {
 		panic(k.unknown(e, "its body does not decode"))

@@ -153,6 +153,33 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 			task := calls[len(calls)-1].Key
 			return event.AnswerTask{Agent: agentOf(s, task.Agent), Tick: task.Tick, Call: task.Call, Result: value.Null}
 		}, true}},
+		event.AuthBootstrap: {{"", func(*kerneltest.Sim, string, string, string, string) any {
+			return event.BootstrapAuth{Credential: "firsttoken"}
+		}, true}},
+		event.PrincipalPut: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
+			s.Bootstrap()
+			return event.PutPrincipal{Name: "ann"}
+		}, true}},
+		event.PrincipalDelete: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
+			s.Bootstrap()
+			return event.DeletePrincipal{Name: "admin"}
+		}, true}},
+		event.RolePut: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
+			s.Bootstrap()
+			return event.PutRole{Name: "quiet"}
+		}, true}},
+		event.RoleDelete: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
+			s.Bootstrap()
+			return event.DeleteRole{Name: "reader"}
+		}, true}},
+		event.CredentialPut: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
+			s.Bootstrap()
+			return event.PutCredential{ID: "secondtoken", Principal: "admin"}
+		}, true}},
+		event.CredentialRevoke: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
+			s.Bootstrap()
+			return event.RevokeCredential{ID: kerneltest.AdminToken}
+		}, true}},
 		event.RunPlan: {{"", func(s *kerneltest.Sim, _, _, _, _ string) any {
 			return event.PlanRun{Tasks: []event.RunTask{step(s, "a", callEcho)}}
 		}, false}},
@@ -186,7 +213,12 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 			openTask(s)
 			require.Empty(t, s.Suspend("why").Refusal)
 			before := kerneltest.Substance(s.State())
-			refused := s.Command(kind, test.command(s, waiting, asking, resumable, faulted)).Refusal
+			body := test.command(s, waiting, asking, resumable, faulted)
+			by := "client"
+			if st := s.State(); st.Principals.On() {
+				by = kerneltest.Admin
+			}
+			refused := s.By(by, kind, body).Refusal
 			if test.taken {
 				assert.Empty(t, refused, "%s %s", kind, test.what)
 			} else {

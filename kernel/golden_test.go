@@ -145,7 +145,7 @@ func TestRecordKinds(t *testing.T) {
 		}
 		fmt.Fprintf(&found, "%d %s %s %d\n", k, kernel.KindName(k), word, kernel.Reactions(k))
 	}
-	require.Equal(t, golden, found.String())
+	require.Equal(t, golden+authRecords, found.String())
 	require.Equal(t, "UNKNOWN_RECORD", kernel.KindName(65))
 	require.Equal(t, "UNKNOWN_RECORD", kernel.KindName(bus.Last+1))
 }
@@ -330,7 +330,7 @@ func samples() []sample {
 // was written, whole or not at all.
 func TestRecordBodiesRoundTrip(t *testing.T) {
 	covered := make(map[bus.Kind]bool)
-	for _, one := range samples() {
+	for _, one := range append(samples(), authSamples()...) {
 		covered[one.kind] = true
 		name := kernel.KindName(one.kind)
 		raw := one.body.AppendTo(nil)
@@ -359,7 +359,7 @@ func TestRecordBodiesRoundTrip(t *testing.T) {
 // logs can no longer be read.
 func TestGoldenRecords(t *testing.T) {
 	var lines []string
-	for _, one := range samples() {
+	for _, one := range append(samples(), authSamples()...) {
 		lines = append(lines, kernel.KindName(one.kind)+" "+hex.EncodeToString(one.body.AppendTo(nil)))
 	}
 	golden(t, "records.golden", lines)
@@ -381,11 +381,7 @@ func TestGoldenEvents(t *testing.T) {
 		Grants:  []permissions.Grant{{Effect: permissions.Allow, Action: "tool.call", Resource: "**", NotAfterMillis: 9}},
 		Program: program, Teardown: program, MaxDepth: 3, TTLMillis: 700, Input: value.True,
 	}
-	type sent struct {
-		kind event.Kind
-		body any
-	}
-	bodies := []sent{
+	bodies := []eventSample{
 		{event.KernelBooted, kerneltest.Config(kerneltest.Version1)},
 		{event.LeaderStarted, event.Leader{Node: "n1", Term: 3}},
 		{event.Pulse, nil},
@@ -437,9 +433,10 @@ func TestGoldenEvents(t *testing.T) {
 		}},
 	}
 	bodies = append(bodies, // at the end: every other one is in a session
-		sent{event.KernelBooted, kerneltest.Config()},
-		sent{event.KernelUpgraded, event.Upgraded{Version: 2, LogWarnBytes: 300, LogErrorBytes: 70_000}},
+		eventSample{event.KernelBooted, kerneltest.Config()},
+		eventSample{event.KernelUpgraded, event.Upgraded{Version: 2, LogWarnBytes: 300, LogErrorBytes: 70_000}},
 	)
+	bodies = append(bodies, authEvents()...)
 	var lines []string
 	for i, one := range bodies {
 		e := event.Event{Kind: one.kind, Wall: kerneltest.Start, Principal: "ann", Proposal: 300}

@@ -29,6 +29,7 @@ type Kernel struct {
 	checks    invariants.Checker
 	breaking  bool // a breach is being recorded
 	applying  bool
+	body      any // of the event's command, when it was read already
 
 	// Bodies of the two records that every event has: nobody keeps them.
 	recorded event.Recorded

@@ -44,16 +44,8 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.ResumeKernel](e.Body)
 	case event.BudgetSet:
 		ok = event.ReadableBody[event.SetBudget](e.Body)
-	case event.RunPlan:
-		ok = event.ReadableBody[event.PlanRun](e.Body)
-	case event.RunStart:
-		ok = event.ReadableBody[event.StartRun](e.Body)
-	case event.RunPause:
-		ok = event.ReadableBody[event.PauseRun](e.Body)
-	case event.RunResume:
-		ok = event.ReadableBody[event.ResumeRun](e.Body)
-	case event.RunKill:
-		ok = event.ReadableBody[event.KillRun](e.Body)
+	case event.RunPlan, event.RunStart, event.RunPause, event.RunResume, event.RunKill:
+		ok = readableRun(e)
 	case event.ToolRegister:
 		ok = event.ReadableBody[event.RegisterTool](e.Body)
 	case event.ToolDeregister:
@@ -64,6 +56,8 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.DeleteShared](e.Body)
 	case event.TaskAnswer:
 		ok = event.ReadableBody[event.AnswerTask](e.Body)
+	case event.AuthBootstrap, event.PrincipalPut, event.PrincipalDelete, event.RolePut, event.RoleDelete, event.CredentialPut, event.CredentialRevoke:
+		ok = readableAuth(e)
 	default:
 		return false
 	}
@@ -89,4 +83,38 @@ func readableOfNodes(e *event.Event) bool {
 		return event.ReadableBody[event.Result](e.Body)
 	}
 	return false
+}
+
+// readableAuth is Readable for what is about principals.
+func readableAuth(e *event.Event) bool {
+	switch e.Kind {
+	case event.AuthBootstrap:
+		return event.ReadableBody[event.BootstrapAuth](e.Body)
+	case event.PrincipalPut:
+		return event.ReadableBody[event.PutPrincipal](e.Body)
+	case event.PrincipalDelete:
+		return event.ReadableBody[event.DeletePrincipal](e.Body)
+	case event.RolePut:
+		return event.ReadableBody[event.PutRole](e.Body)
+	case event.RoleDelete:
+		return event.ReadableBody[event.DeleteRole](e.Body)
+	case event.CredentialPut:
+		return event.ReadableBody[event.PutCredential](e.Body)
+	}
+	return event.ReadableBody[event.RevokeCredential](e.Body)
+}
+
+// readableRun is Readable for what is about runs.
+func readableRun(e *event.Event) bool {
+	switch e.Kind {
+	case event.RunPlan:
+		return event.ReadableBody[event.PlanRun](e.Body)
+	case event.RunStart:
+		return event.ReadableBody[event.StartRun](e.Body)
+	case event.RunPause:
+		return event.ReadableBody[event.PauseRun](e.Body)
+	case event.RunResume:
+		return event.ReadableBody[event.ResumeRun](e.Body)
+	}
+	return event.ReadableBody[event.KillRun](e.Body)
 }

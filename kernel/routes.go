@@ -17,6 +17,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/principals"
 	"github.com/omnikernel/omnikernel/kernel/recovery"
 	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -288,6 +289,31 @@ var routes = [bus.Last + 1]route{
 	}},
 	bus.ToolDeregistered: {name: "TOOL_DEREGISTERED", decode: body(tools.DecodeDeregistered), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
 		s.Tools.ApplyDeregistered(r.Body.(*tools.DeregisteredBody))
+	}},
+
+	bus.AuthBootstrapped: {name: "AUTH_BOOTSTRAPPED", decode: body(principals.DecodeBootstrapped), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Principals.ApplyBootstrapped(at, r.Body.(*principals.BootstrappedBody))
+	}},
+	bus.PrincipalPut: {name: "PRINCIPAL_PUT", decode: body(principals.DecodePrincipal), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Principals.ApplyPrincipal(at, r.Body.(*principals.PrincipalBody))
+	}},
+	bus.PrincipalDeleted: {name: "PRINCIPAL_DELETED", decode: body(principals.DecodeDeleted), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Principals.ApplyPrincipalDeleted(r.Body.(*principals.DeletedBody))
+	}},
+	bus.RolePut: {name: "ROLE_PUT", decode: body(principals.DecodeRole), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Principals.ApplyRole(at, r.Body.(*principals.RoleBody))
+	}},
+	bus.RoleDeleted: {name: "ROLE_DELETED", decode: body(principals.DecodeDeleted), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Principals.ApplyRoleDeleted(r.Body.(*principals.DeletedBody))
+	}},
+	bus.CredentialPut: {name: "CREDENTIAL_PUT", decode: body(principals.DecodeCredential), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Principals.ApplyCredential(at, r.Body.(*principals.CredentialBody))
+	}},
+	bus.CredentialRevoked: {name: "CREDENTIAL_REVOKED", decode: body(principals.DecodeRevoked), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
+		s.Principals.ApplyRevoked(at, r.Body.(*principals.RevokedBody))
+	}},
+	bus.CredentialsForgotten: {name: "CREDENTIALS_FORGOTTEN", decode: body(principals.DecodeForgotten), slice: elsewhere, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Principals.ApplyForgotten(r.Body.(*principals.ForgottenBody))
 	}},
 
 	bus.RunDefined: {name: "RUN_DEFINED", decode: body(runs.DecodeDefined), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {

@@ -16,6 +16,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/principals"
 	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/sessions"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -73,6 +74,11 @@ const (
 	sectionLedger byte = 21 // … and where its part of the log ends
 
 	sectionTool byte = 30 // one per revision of a registered tool, in order of their numbers
+
+	sectionBootstrap  byte = 40 // only when authorization is on, as the next three
+	sectionRole       byte = 41
+	sectionPrincipal  byte = 42
+	sectionCredential byte = 43
 )
 
 // root holds what is not a row of some table.
@@ -159,6 +165,12 @@ func Sections(s *state.State, yield func(Section) bool) {
 	s.Runs.All(func(r *runs.Run) bool { return emit(sectionRun, r) })
 	s.Runs.AllLedgers(func(l runs.Ledger) bool { return emit(sectionLedger, &l) })
 	s.Tools.AllRevisions(func(r *tools.Revision) bool { return emit(sectionTool, r) })
+	if b := s.Principals.Bootstrapped(); b != nil {
+		emit(sectionBootstrap, b)
+	}
+	s.Principals.AllRoles("", func(r *principals.Role) bool { return emit(sectionRole, r) })
+	s.Principals.AllPrincipals("", func(p *principals.Principal) bool { return emit(sectionPrincipal, p) })
+	s.Principals.AllCredentials("", func(c *principals.Credential) bool { return emit(sectionCredential, c) })
 }
 
 // Digest is the SHA-256 of a state's sections, each with its kind and length:
@@ -279,6 +291,14 @@ func (r *Restorer) addMore(one Section) error {
 		return load(one.Body, func(l *runs.Ledger) { r.s.Runs.Reached(*l) })
 	case sectionTool:
 		return loadRevision(one.Body, r.s)
+	case sectionBootstrap:
+		return load(one.Body, func(b *principals.Bootstrap) { r.s.Principals.Load(b) })
+	case sectionRole:
+		return load(one.Body, func(role *principals.Role) { r.s.Principals.LoadRole(role) })
+	case sectionPrincipal:
+		return load(one.Body, func(p *principals.Principal) { r.s.Principals.LoadPrincipal(p) })
+	case sectionCredential:
+		return load(one.Body, func(c *principals.Credential) { r.s.Principals.LoadCredential(c) })
 	}
 	return ErrSnapshotVersion
 }

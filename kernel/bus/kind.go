@@ -138,6 +138,18 @@ const (
 	ToolDeregistered Kind = 181
 )
 
+// Principals, roles and credentials (AU-1).
+const (
+	AuthBootstrapped     Kind = 200 // from here on everybody is judged
+	PrincipalPut         Kind = 201
+	PrincipalDeleted     Kind = 202 // … and its tokens with it
+	RolePut              Kind = 203
+	RoleDeleted          Kind = 204
+	CredentialPut        Kind = 205
+	CredentialRevoked    Kind = 206
+	CredentialsForgotten Kind = 207 // that were over, to make room
+)
+
 // Last is the highest number a kind may have; the routing table is an array
 // of that length.
-const Last = 191
+const Last = 223

@@ -26,10 +26,14 @@ func TestKinds(t *testing.T) {
 		30: "SHARED_PUT", 31: "SHARED_DELETE", 32: "LOG_ARCHIVE", 33: "AGENT_FORK", 34: "KERNEL_SUSPEND", 35: "KERNEL_RESUME", 36: "BUDGET_SET",
 		40: "RUN_PLAN", 41: "RUN_START", 42: "RUN_PAUSE", 43: "RUN_RESUME", 44: "RUN_KILL",
 		50: "TOOL_REGISTER", 51: "TOOL_DEREGISTER", 52: "TASK_ANSWER",
+		60: "AUTH_BOOTSTRAP", 61: "PRINCIPAL_PUT", 62: "PRINCIPAL_DELETE", 63: "ROLE_PUT", 64: "ROLE_DELETE", 65: "CREDENTIAL_PUT", 66: "CREDENTIAL_REVOKE",
 	}
 	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true, 36: true, 40: true, 41: true, 42: true, 43: true, 44: true, 50: true, 51: true, 52: true}
 	since := map[event.Kind]uint32{}
 	for k := event.Kind(10); k < 20; k++ {
+		commands[k] = true
+	}
+	for k := event.Kind(60); k <= 66; k++ {
 		commands[k] = true
 	}
 	for k := event.Kind(0); k < 1000; k++ {

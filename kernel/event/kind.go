@@ -47,6 +47,14 @@ const (
 	ToolRegister   Kind = 50 // a tool that programs can call from here on, or another revision of one (TO-9)
 	ToolDeregister Kind = 51 // … and cannot any more
 	TaskAnswer     Kind = 52 // a person answers a call that waits for one (TO-12)
+
+	AuthBootstrap    Kind = 60 // from here on everybody is judged, and this is the first who may do everything (AU-2)
+	PrincipalPut     Kind = 61
+	PrincipalDelete  Kind = 62
+	RolePut          Kind = 63
+	RoleDelete       Kind = 64
+	CredentialPut    Kind = 65 // a token, of which the hash is told
+	CredentialRevoke Kind = 66
 )
 
 var kindNames = map[Kind]string{
@@ -59,7 +67,8 @@ var kindNames = map[Kind]string{
 	KernelSuspend: "KERNEL_SUSPEND", KernelResume: "KERNEL_RESUME",
 	RunPlan: "RUN_PLAN", RunStart: "RUN_START", RunPause: "RUN_PAUSE", RunResume: "RUN_RESUME", RunKill: "RUN_KILL",
 	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT", ToolRegister: "TOOL_REGISTER", ToolDeregister: "TOOL_DEREGISTER",
-	TaskAnswer: "TASK_ANSWER",
+	TaskAnswer: "TASK_ANSWER", AuthBootstrap: "AUTH_BOOTSTRAP", PrincipalPut: "PRINCIPAL_PUT", PrincipalDelete: "PRINCIPAL_DELETE",
+	RolePut: "ROLE_PUT", RoleDelete: "ROLE_DELETE", CredentialPut: "CREDENTIAL_PUT", CredentialRevoke: "CREDENTIAL_REVOKE",
 }
 
 // String names the kind.
@@ -77,7 +86,9 @@ func (k Kind) Known() bool {
 }
 
 // since is the kernel version that brought a kind; those of version 1 are not here.
-var since = map[Kind]uint32{}
+var since = map[Kind]uint32{
+	AuthBootstrap: 2, PrincipalPut: 2, PrincipalDelete: 2, RolePut: 2, RoleDelete: 2, CredentialPut: 2, CredentialRevoke: 2,
+}
 
 // Since is the kernel version from which on there are events of the kind (EV-9). A
 // binary that does not know that version stops at one, so nobody proposes it before
@@ -88,6 +99,9 @@ func (k Kind) Since() uint32 {
 	}
 	return 1
 }
+
+// IsAuth reports whether it is about who may do what.
+func (k Kind) IsAuth() bool { return k >= AuthBootstrap && k <= lastCommand }
 
 // lastCommand is the highest number that is kept for commands.
 const lastCommand Kind = 69

@@ -68,6 +68,8 @@ const (
 	Quarantined         Code = "QUARANTINED"
 	KernelSuspended     Code = "KERNEL_SUSPENDED" // the emergency stop holds (NO-2)
 	VersionTooLow       Code = "VERSION_TOO_LOW"  // the cluster's kernel version has no such command yet (EV-9)
+	Unauthenticated     Code = "UNAUTHENTICATED"  // no credential, or none that is in force (AU-3)
+	Forbidden           Code = "FORBIDDEN"        // no role of the principal allows it, or one denies it (AU-4)
 )
 
 // classes is the one table of FA-5. A code that is missing here only ever

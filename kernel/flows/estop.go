@@ -31,6 +31,13 @@ var duringStops = [...]duringStop{
 	event.TaskAnswer:       takenThen, // as results of what is under way are
 	event.KernelSuspend:    takenThen, // and refused by its own rule
 	event.KernelResume:     takenThen,
+	event.AuthBootstrap:    takenThen, // who may do what is nobody's work
+	event.PrincipalPut:     takenThen,
+	event.PrincipalDelete:  takenThen,
+	event.RolePut:          takenThen,
+	event.RoleDelete:       takenThen,
+	event.CredentialPut:    takenThen,
+	event.CredentialRevoke: takenThen,
 	event.AgentTrigger:     dependsThen, // suspend, expire and abandon end or halt; spawn, activate, resume and recover begin
 	event.EscalationDecide: dependsThen, // to deny is to end it; an approved call would enter the outbox
 }

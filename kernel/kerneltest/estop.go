@@ -38,6 +38,7 @@ func (h *History) stops() bool {
 func ends(e *event.Event) bool {
 	switch e.Kind {
 	case event.KernelSuspend, event.KernelResume, event.AgentKill, event.TokenRevoke, event.GrantRevoke, event.LogArchive, event.RunPause, event.RunKill, event.ToolDeregister,
+		event.AuthBootstrap, event.PrincipalPut, event.PrincipalDelete, event.RolePut, event.RoleDelete, event.CredentialPut, event.CredentialRevoke,
 		event.KernelBooted, event.LeaderStarted, event.Pulse, event.Checkpoint, event.ClusterRestored, event.KernelUpgraded, event.ToolResult:
 		return true
 	case event.AgentTrigger:

@@ -26,6 +26,8 @@ type History struct {
 	plain    bool          // nothing that a Naive does not know
 	onRuns   bool          // mostly about runs
 	fixed    bool          // its kernel version stays what it is
+	guarded  bool          // callers are judged
+	tokens   []string      // … with these
 }
 
 // narrow are the limits of a random history.
@@ -124,6 +126,8 @@ func (h *History) Step() {
 	switch {
 	case h.rises(), h.stops():
 		return
+	case h.guarded && h.rarely("who may", 4):
+		h.guards()
 	case h.onRuns && !h.rarely("something else", 4):
 		h.stepRun()
 	default:
@@ -200,6 +204,9 @@ func (h *History) rarely(what string, n int) bool { return h.choose.Pick(what, n
 // command commits a command, sometimes in a session or under a key.
 func (h *History) command(kind event.Kind, body any) {
 	e := event.Event{Kind: kind, Body: event.Encode(body), Principal: [...]string{"ann", "bob"}[h.choose.Pick("principal", 2)]}
+	if h.guarded {
+		e.Principal = h.caller()
+	}
 	identity := h.choose.Pick("identity", 6)
 	if h.plain {
 		identity = 5
@@ -212,7 +219,7 @@ func (h *History) command(kind event.Kind, body any) {
 	}
 	heavy := h.rarely("heavy", 12) && !h.plain
 	if heavy { // the event's work is spent before a tick can run
-		e.Principal = strings.Repeat("p", 70_000)
+		e.Principal = strings.Repeat("p", 70_000) // whom nobody knows, where that is judged
 	}
 	outcome := h.Apply(e)
 	if e.Session.Present() || e.IdempotencyKey != "" {

@@ -42,6 +42,7 @@ type Sim struct {
 	Term     uint64      // term of the next event
 	Pending  []tools.Key // calls requested and not answered yet, oldest first
 	Model    *Naive      // takes every event in too, and must agree; nil for none
+	Guard    *Guard      // takes every event in too, and must agree on who may; nil for none
 	Flaws    int         // records that a test made the kernel publish though they are wrong
 	agents   int
 }
@@ -117,6 +118,10 @@ func (s *Sim) Commit(e event.Event, apply Apply) event.Outcome {
 	s.Log = append(s.Log, entry)
 	index := uint64(len(s.Log))
 	var outcome event.Outcome
+	var before *state.State
+	if s.Guard != nil {
+		before = s.State()
+	}
 	for i, k := range s.Replicas {
 		applied := entry.on(s.T, k, index)
 		requested := k.Requested()
@@ -130,6 +135,9 @@ func (s *Sim) Commit(e event.Event, apply Apply) event.Outcome {
 	}
 	if s.Model != nil {
 		s.Model.Agrees(s, outcome)
+	}
+	if s.Guard != nil {
+		s.Guard.Agrees(s, before, &e, outcome)
 	}
 	return outcome
 }

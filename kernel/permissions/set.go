@@ -32,13 +32,16 @@ type rule struct {
 // Compile checks the grants and prepares them for Evaluate. A refusal names
 // the offending field from the list on: `grants[3].resource`. An empty list is
 // a valid Set that denies everything.
-func Compile(grants []Grant) (*Set, *failure.Refusal) {
+func Compile(grants []Grant) (*Set, *failure.Refusal) { return compileWith(grants, parseAction) }
+
+// compileWith is Compile with the rule of actions that it is given.
+func compileWith(grants []Grant, parse func(string) (action, string)) (*Set, *failure.Refusal) {
 	if len(grants) > MaxGrants {
 		return nil, invalid("grants", "must be at most 256 grants")
 	}
 	set := &Set{grants: slices.Clone(grants)}
 	for i := range grants {
-		if refusal := set.add(int32(i)); refusal != nil {
+		if refusal := set.add(int32(i), parse); refusal != nil {
 			return nil, refusal
 		}
 	}
@@ -52,13 +55,13 @@ func Compile(grants []Grant) (*Set, *failure.Refusal) {
 }
 
 // add checks the i-th grant and files it under its action.
-func (s *Set) add(i int32) *failure.Refusal {
+func (s *Set) add(i int32, parse func(string) (action, string)) *failure.Refusal {
 	grant := &s.grants[i]
 	field := "grants[" + strconv.Itoa(int(i)) + "]."
 	if !grant.Effect.Valid() {
 		return invalid(field+"effect", "must be ALLOW, DENY or ESCALATE")
 	}
-	action, broken := parseAction(grant.Action)
+	action, broken := parse(grant.Action)
 	if broken != "" {
 		return invalid(field+"action", broken)
 	}

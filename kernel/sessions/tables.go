@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"slices"
+	"strings"
 
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/config"
@@ -23,7 +24,8 @@ const InlineBytes = 256
 // sweep is how many idle entries one event may drop.
 const sweep = 4
 
-// Digest of a command's kind and body: a retry must bring the same.
+// Digest of a command's kind and body, and of who sent it where that was judged: a
+// retry must bring the same.
 type Digest [16]byte
 
 // DigestOf computes it.
@@ -31,6 +33,9 @@ func DigestOf(e *event.Event) Digest {
 	h := sha256.New()
 	h.Write([]byte{byte(e.Kind), byte(e.Kind >> 8)})
 	h.Write(e.Body)
+	if of, _, judged := strings.Cut(e.Principal, "#"); judged {
+		h.Write([]byte(of)) // nobody is told what another principal was answered (AU-6)
+	}
 	var sum [sha256.Size]byte
 	h.Sum(sum[:0])
 	return Digest(sum[:16])
@@ -193,7 +198,11 @@ func refuse(code failure.Code, field, rule string) Judgement {
 	return Judgement{Refusal: &failure.Refusal{Code: code, Field: field, Rule: rule}}
 }
 
-func keyOf(e *event.Event) keyText { return keyText(e.Principal + "\x00" + e.IdempotencyKey) }
+// keyOf is a principal's own key, whichever credential it came with.
+func keyOf(e *event.Event) keyText {
+	of, _, _ := strings.Cut(e.Principal, "#")
+	return keyText(of + "\x00" + e.IdempotencyKey)
+}
 
 func (s *Session) find(seq uint64) (int, bool) {
 	return slices.BinarySearchFunc(s.Answers, seq, func(a Answer, seq uint64) int { return cmp.Compare(a.Seq, seq) })

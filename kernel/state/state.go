@@ -14,6 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/principals"
 	"github.com/omnikernel/omnikernel/kernel/recovery"
 	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/sessions"
@@ -61,6 +62,7 @@ type State struct {
 	Estop       estop.Tables
 	Budgets     budgets.Tables
 	Runs        runs.Tables
+	Principals  principals.Tables
 
 	Log logging.Tables
 }
@@ -77,7 +79,8 @@ func (s *State) Publish() *State {
 		Agents: s.Agents.Publish(), Identity: s.Identity.Publish(), Interned: s.Interned.Publish(),
 		Running: s.Running.Publish(), Tools: s.Tools.Publish(), Timers: s.Timers.Publish(),
 		Sessions: s.Sessions.Publish(), Delegation: s.Delegation.Publish(), Memory: s.Memory.Publish(),
-		Escalations: s.Escalations.Publish(), Audit: s.Audit.Publish(), Estop: s.Estop, Budgets: s.Budgets.Publish(), Runs: s.Runs.Publish(), Log: s.Log,
+		Escalations: s.Escalations.Publish(), Audit: s.Audit.Publish(), Estop: s.Estop, Budgets: s.Budgets.Publish(), Runs: s.Runs.Publish(),
+		Principals: s.Principals.Publish(), Log: s.Log,
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/principals"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 )
@@ -51,6 +52,9 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 		return fields{"segments": b.Segments, "before": b.Before}
 	case *estop.Order:
 		return set(fields{"by": b.By}, "reason", b.Reason)
+	case *principals.RoleBody, *principals.PrincipalBody, *principals.DeletedBody, *principals.CredentialBody, *principals.RevokedBody,
+		*principals.ForgottenBody, *principals.BootstrappedBody:
+		return ofPrincipals(body)
 	case *interning.Gained:
 		return gained(b)
 	case *interning.Lost:

@@ -61,6 +61,8 @@ func (v *view) eventBody(e *event.Event) any {
 		return ofRunEvent(e)
 	case event.ToolRegister, event.ToolDeregister, event.TaskAnswer:
 		return ofToolEvent(e)
+	case event.AuthBootstrap, event.PrincipalPut, event.PrincipalDelete, event.RolePut, event.RoleDelete, event.CredentialPut, event.CredentialRevoke:
+		return ofAuthEvent(e)
 	case event.SharedPut:
 		return decoded[event.PutShared](e)
 	case event.SharedDelete:

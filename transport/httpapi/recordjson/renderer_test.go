@@ -124,6 +124,9 @@ func TestEveryEventIsRendered(t *testing.T) {
 		event.EscalationDecide: &event.Decide{Escalation: 7, Approve: true},
 		event.TaskAnswer:       &event.AnswerTask{Agent: "a", Tick: 1, Call: 1, Result: value.True},
 		event.SharedPut:        &event.PutShared{Namespace: "n", Key: "k", Value: value.True}, event.SharedDelete: &event.DeleteShared{Namespace: "n", Key: "k"},
+		event.AuthBootstrap: &event.BootstrapAuth{Credential: "abcdefgh"}, event.PrincipalPut: &event.PutPrincipal{Name: "ann"}, event.PrincipalDelete: &event.DeletePrincipal{Name: "ann"},
+		event.RolePut: &event.PutRole{Name: "quiet"}, event.RoleDelete: &event.DeleteRole{Name: "quiet"},
+		event.CredentialPut: &event.PutCredential{ID: "abcdefgh", Hash: [32]byte{1}}, event.CredentialRevoke: &event.RevokeCredential{ID: "abcdefgh"},
 		event.AgentFork:      &event.Fork{Source: "a", At: 7, Set: []event.ForkSet{{Key: "k", Value: value.True}}},
 		event.ToolDispatched: &event.Dispatched{Call: 1}, event.ToolResult: &event.Result{Call: 1, OK: true, Value: value.True},
 	} {
@@ -142,6 +145,7 @@ func TestEveryEventIsRendered(t *testing.T) {
 		assert.Equal(t, uint64(2), got.Floor)
 		assert.NotEmpty(t, got.Body, kind.String())
 		assert.NotContains(t, got.Body, "seed")
+		assert.NotContains(t, got.Body, "hash")
 		for key := range got.Body {
 			assert.Regexp(t, snakeCase, key)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/principals"
 	"github.com/omnikernel/omnikernel/kernel/recovery"
 	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/timers"
@@ -30,7 +31,7 @@ import (
 // samples has one body of every kind there is.
 func samples() map[bus.Kind]bus.Body {
 	all := agentSamples()
-	for _, more := range []map[bus.Kind]bus.Body{logSamples(), tickSamples(), authoritySamples(), treeSamples(), memorySamples(), budgetSamples(), runSamples()} {
+	for _, more := range []map[bus.Kind]bus.Body{logSamples(), principalSamples(), tickSamples(), authoritySamples(), treeSamples(), memorySamples(), budgetSamples(), runSamples()} {
 		maps.Copy(all, more)
 	}
 	return all
@@ -64,6 +65,21 @@ func runSamples() map[bus.Kind]bus.Body {
 		bus.RunTaskFailed:        &runs.TaskFailedBody{Task: 1, Code: failure.Killed, Message: "m"},
 		bus.RunPauseRequested:    &runs.PauseBody{Cause: runs.Operator, Reason: "r"},
 		bus.RunArchived:          execution.Empty{},
+	}
+}
+
+func principalSamples() map[bus.Kind]bus.Body {
+	return map[bus.Kind]bus.Body{
+		bus.AuthBootstrapped: &principals.BootstrappedBody{By: "client"},
+		bus.PrincipalPut:     &principals.PrincipalBody{Name: "ann", Kind: "person", Roles: []string{"reader"}, By: "admin#t"},
+		bus.PrincipalDeleted: &principals.DeletedBody{Name: "ann", By: "admin#t", Reason: "r"},
+		bus.RolePut: &principals.RoleBody{
+			Name: "quiet", Description: "d", Grants: []permissions.Grant{{Effect: permissions.Deny, Action: "agent.*", Resource: "**"}}, By: "admin#t",
+		},
+		bus.RoleDeleted:          &principals.DeletedBody{Name: "quiet", By: "admin#t"},
+		bus.CredentialPut:        &principals.CredentialBody{ID: "abcdefgh", Principal: "ann", Hash: [32]byte{1}, NotAfter: 5, By: "admin#t"},
+		bus.CredentialRevoked:    &principals.RevokedBody{ID: "cert:1f", NotAfter: 5, By: "admin#t", Reason: "r"},
+		bus.CredentialsForgotten: &principals.ForgottenBody{IDs: []string{"abcdefgh"}},
 	}
 }
 
