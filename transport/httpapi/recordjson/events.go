@@ -49,10 +49,8 @@ func (v *view) eventBody(e *event.Event) any {
 		return decoded[event.Decide](e)
 	case event.LogArchive:
 		return decoded[event.ArchiveLog](e)
-	case event.KernelSuspend:
-		return decoded[event.SuspendKernel](e)
-	case event.KernelResume:
-		return decoded[event.ResumeKernel](e)
+	case event.KernelSuspend, event.KernelResume:
+		return ofStop(e)
 	case event.AgentFork:
 		if b, ok := event.DecodeBody[event.Fork](e.Body); ok {
 			return forking(b)
@@ -92,6 +90,14 @@ func (v *view) eventBody(e *event.Event) any {
 		}
 	}
 	return nil
+}
+
+// ofStop gives the body of a command about the emergency stop.
+func ofStop(e *event.Event) any {
+	if e.Kind == event.KernelSuspend {
+		return decoded[event.SuspendKernel](e)
+	}
+	return decoded[event.ResumeKernel](e)
 }
 
 // ofRunEvent gives the body of a command about a run.
