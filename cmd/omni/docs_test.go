@@ -158,6 +158,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"What certificates say":       certs.Inspection{},
 		"A version":                   build{},
 		"A manual":                    manPages{},
+		"A debug bundle":              madeBundle{},
 		"An error":                    tell.Report{},
 	} {
 		require.Contains(t, sections, heading)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -10,9 +11,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// serveProfiles answers Go's profiles on an address of its own, apart from the
-// API and without its clients' access. An empty address means none.
-func serveProfiles(address string, logger hclog.Logger) error {
+// configPath is where, beside Go's profiles, a node tells what it runs with.
+const configPath = "/debug/config"
+
+// serveProfiles answers Go's profiles, and what the node runs with, on an address of
+// its own, apart from the API and without its clients' access. An empty address means none.
+func serveProfiles(address string, runsWith shownConfig, logger hclog.Logger) error {
 	if address == "" {
 		return nil
 	}
@@ -24,6 +28,10 @@ func serveProfiles(address string, logger hclog.Logger) error {
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc(configPath, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(runsWith) // whoever asked is gone
+	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		if err := server.Serve(listener); err != nil {

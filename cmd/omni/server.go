@@ -70,6 +70,7 @@ type serverFlags struct {
 	limits                doorFlags
 	door                  door // what limits come to
 	evaluators            flows.Lookup
+	shown                 shownConfig
 }
 
 func newServerCommand(a *app) *cobra.Command {
@@ -94,7 +95,10 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
       --peer n2=127.0.0.1:7801=http://127.0.0.1:7701 \
       --peer n3=127.0.0.1:7802=http://127.0.0.1:7702`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.shown = shown(cmd.Flags())
+			return runServer(cmd.Context(), f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.node, "node", "", "this node's id, one of the peers'")
@@ -127,7 +131,7 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	f.limits.add(flags)
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "of the node's own log, on stderr: text, or json for one object a line")
-	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles are served, such as 127.0.0.1:6060; nowhere when empty")
+	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles and this configuration are served, without secrets, such as 127.0.0.1:6060; nowhere when empty")
 	f.tls.add(flags)
 	for _, required := range []string{"node", "data-dir", "peer"} {
 		cobra.CheckErr(cmd.MarkFlagRequired(required))
@@ -172,7 +176,7 @@ func runServer(ctx context.Context, f serverFlags) error {
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
-	if err := serveProfiles(f.pprofAddr, logger); err != nil {
+	if err := serveProfiles(f.pprofAddr, f.shown, logger); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
