@@ -16,7 +16,7 @@ var ErrNoSnapshot = errors.New("no snapshot can be used that the Raft log goes o
 // snapshot ends, and does not say which snapshots it could not read.
 func (g *Group) begin(conf *raft.Config) (r *raft.Raft, err error) {
 	c := &g.config
-	where := filepath.Join(c.SnapshotDir, "snapshots")
+	where := filepath.Join(c.SnapshotDir, snapshotsDir)
 	defer func() {
 		cause := recover()
 		if cause == nil {
@@ -26,7 +26,7 @@ func (g *Group) begin(conf *raft.Config) (r *raft.Raft, err error) {
 			panic(cause)
 		}
 		first, firstErr := c.Log.FirstIndex()
-		err = errors.Join(fmt.Errorf("%w (%s; the log begins at index %d)", ErrNoSnapshot, where, first), firstErr)
+		err = errors.Join(fmt.Errorf("%w (%s; the log begins at index %d)", ErrNoSnapshot, where, first), damageOf(c.Snapshots), firstErr)
 	}()
 	r, err = raft.NewRaft(conf, g.progress, c.Log, c.Stable, c.Snapshots, g.transport)
 	if err == nil {

@@ -121,7 +121,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = hclog.NewNullLogger()
 	}
 	if c.Snapshots == nil {
-		c.Snapshots, err = raft.NewFileSnapshotStoreWithLogger(c.SnapshotDir, retainedSnapshots, c.Logger)
+		c.Snapshots, err = newSnapshotFiles(c.SnapshotDir, c.Logger)
 		if err != nil {
 			return c, fmt.Errorf("open snapshots: %w", err)
 		}

@@ -14,7 +14,7 @@ import (
 // group is given the same members, index and term. The snapshot is there when the
 // sink is closed.
 func SeedSnapshot(dir string, index, term uint64, members []Member) (raft.SnapshotSink, error) {
-	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, retainedSnapshots, hclog.NewNullLogger())
+	snapshots, err := newSnapshotFiles(dir, hclog.NewNullLogger())
 	if err != nil {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}

@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,9 +65,10 @@ func Claim(dir, cluster, node string) error {
 	if err != nil {
 		return fmt.Errorf("cluster: data directory: %w", err)
 	}
-	var found owner
-	if err := json.Unmarshal(content, &found); err != nil {
-		return fmt.Errorf("cluster: %s does not parse: %w", path, err)
+	found, err := readOwner(content)
+	if err != nil {
+		return fmt.Errorf("cluster: %s does not parse: %w: put back what stood there, of cluster_id %q and node_id %q; or move the data directory away",
+			path, err, cluster, node)
 	}
 	switch {
 	case found.KernelVersion > config.Version:
@@ -92,8 +94,8 @@ func Need(dir string, version uint32) error {
 	if err != nil {
 		return fmt.Errorf("cluster: data directory: %w", err)
 	}
-	var found owner
-	if err := json.Unmarshal(content, &found); err != nil {
+	found, err := readOwner(content)
+	if err != nil {
 		return fmt.Errorf("cluster: %s does not parse: %w", path, err)
 	}
 	if found.KernelVersion >= version {
@@ -101,6 +103,26 @@ func Need(dir string, version uint32) error {
 	}
 	found.Format, found.KernelVersion = dirFormat, version
 	return writeOwner(path, found)
+}
+
+// readOwner reads node.json. One of a newer format may hold what this version
+// does not know.
+func readOwner(content []byte) (found owner, err error) {
+	err = json.Unmarshal(content, &found)
+	if err == nil && found.Format <= dirFormat {
+		strict := json.NewDecoder(bytes.NewReader(content))
+		strict.DisallowUnknownFields()
+		err = strict.Decode(&found)
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		err = fmt.Errorf("at byte %d: %w", syntax.Offset, err)
+	case errors.As(err, &kind):
+		err = fmt.Errorf("at byte %d: %w", kind.Offset, err)
+	}
+	return found, err
 }
 
 // writeOwner is durable before anything else is written beside it.
