@@ -196,7 +196,11 @@ func TestRestoredClusterGoesOn(t *testing.T) {
 		_, err := backup.Verify(t.Context(), bytes.NewReader(file), backup.Options{Deep: true, Evaluators: registry.Lookup})
 		require.NoError(t, err)
 		stop()
-		before, _ := logOf(t, old.nodes[leader])
+		var before [][]byte
+		require.Eventually(t, func() bool { // the follower may have been first
+			before, _ = logOf(t, old.nodes[leader])
+			return uint64(len(before)) >= uint64(sum.Blocks)
+		}, 30*time.Second, 20*time.Millisecond)
 		for i := range old.nodes {
 			old.stop(i)
 		}
