@@ -14,7 +14,7 @@ import (
 
 var (
 	sentencePattern = regexp.MustCompile(`(?m)^- \*\*([A-Z]{2}-\d+)\*\* `)
-	numberPattern   = regexp.MustCompile(`\b(EV|LC|EX|ME|PE|TO|DE|FA|RU|NO|LO|CL)-\d+\b`)
+	numberPattern   = regexp.MustCompile(`\b(EV|LC|EX|ME|PE|TO|DE|FA|RU|NO|LO|CL|TL)-\d+\b`)
 	namedPattern    = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`")
 	funcPattern     = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Za-z0-9]+)\(`)
 )

@@ -17,7 +17,7 @@ func newDevCommand(a *app) *cobra.Command {
 		Use:   "dev [-- SERVER-FLAGS]",
 		Short: "Run a cluster on this machine until Ctrl-C",
 		Long: `Starts omni server processes with real disks, their APIs on consecutive ports of
-127.0.0.1, and keeps them running: one that dies is started again after 2 s.
+127.0.0.1, without TLS, and keeps them running: one that dies is started again after 2 s.
 Who runs where stands in DIR/dev.json, their output in DIR/n1.log and so on.
 
 With --data-dir the cluster is there again the next time; without, it lives in a
@@ -79,6 +79,7 @@ func banner(t *tell.Teller, cluster *dev.Cluster, temporary bool) {
 			keep += p.Faint(" (temporary)")
 		}
 		p.Line("  data %s", keep)
+		p.Line("  %s", p.Faint("without TLS: the nodes listen on this machine's loopback interface only"))
 		p.Line("")
 		p.Line("In another terminal:")
 		p.Line("")

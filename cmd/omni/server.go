@@ -256,8 +256,9 @@ func (f serverFlags) open(c cluster.Config, secured *identity.Store) (_ *standin
 	if s.api, err = net.Listen("tcp", f.apiAddr); err != nil {
 		return nil, fmt.Errorf("API address: %w: is another node running here? choose a free port with --api-addr", err)
 	}
+	var there whereabouts
 	if s.endpoint, err = raftstream.Listen(raftstream.Options{
-		Listen: f.raftAddr, Advertise: f.advertised(c.Peers), ClusterID: f.cluster, NodeID: f.node, TLS: secured, NodeAt: nodeAt(c.Peers), Logger: c.Logger.Named("streams"),
+		Listen: f.raftAddr, Advertise: f.advertised(c.Peers), ClusterID: f.cluster, NodeID: f.node, TLS: secured, NodeAt: there.nodeAt, Logger: c.Logger.Named("streams"),
 	}); err != nil {
 		return nil, fmt.Errorf("raft address: %w: choose a free port with --raft-addr", err)
 	}
@@ -273,6 +274,7 @@ func (f serverFlags) open(c cluster.Config, secured *identity.Store) (_ *standin
 		return nil, err
 	}
 	c.Metrics.WatchNode(s.node.Measure)
+	there.follow(s.node)
 	streams.Peers().Handle(s.node.HandlePeer)
 	streams.History().Answer(s.node.HandleHistory)
 	s.server = f.serverOf(s.node, c, secured, supervise.Options{State: c.State, Logger: c.Logger})
@@ -317,7 +319,7 @@ const apiComponent = "api"
 // serverOf makes a node's API, which tells of panics over requests.
 func (f serverFlags) serverOf(node httpapi.Node, c cluster.Config, secured *identity.Store, watched supervise.Options) *httpapi.Server {
 	return httpapi.New(node, httpapi.Options{
-		Lookup: f.evaluators, TLS: f.tls.api(secured), CheckTool: c.Tools.Check, CheckAnswer: tools.CheckAnswer, Metrics: c.Metrics, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
+		Lookup: f.evaluators, TLS: f.tls.api(secured), Certificates: inUse(secured), CheckTool: c.Tools.Check, CheckAnswer: tools.CheckAnswer, Metrics: c.Metrics, Logger: watched.Logger.Named("api"), Panicked: func(cause any) { watched.Caught(apiComponent, cause) },
 		Rate: f.door.rate, Hosts: f.door.hosts,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -60,6 +61,14 @@ func (f serverTLS) api(store *identity.Store) *tls.Config {
 	return store.API(identity.ClientAuth(f.clientAuth))
 }
 
+// inUse tells what a node proves itself with; nil without TLS.
+func inUse(store *identity.Store) func() identity.State {
+	if store == nil {
+		return nil
+	}
+	return store.State
+}
+
 // lookupWithin bounds how long the name of an address is looked up.
 const lookupWithin = 5 * time.Second
 
@@ -112,11 +121,23 @@ func onlyHere(ctx context.Context, address string) bool {
 	return err == nil && len(found) > 0
 }
 
-// nodeAt finds which node the flags say is at an address, as long as they are right.
-func nodeAt(peers []cluster.Peer) func(address string) string {
-	known := make(map[string]string, len(peers))
-	for _, peer := range peers {
-		known[peer.Raft] = peer.ID
+// whereabouts tell which node must answer at an address, once there is a group to ask:
+// its members change, and the flags do not.
+type whereabouts struct {
+	ask atomic.Pointer[func(address string) string]
+}
+
+func (w *whereabouts) nodeAt(address string) string {
+	if ask := w.ask.Load(); ask != nil {
+		return (*ask)(address)
 	}
-	return func(address string) string { return known[address] }
+	return ""
+}
+
+// follow lets a node that is open say it. One that is held calls nobody.
+func (w *whereabouts) follow(node served) {
+	if member, ok := node.(interface{ NodeAt(address string) string }); ok {
+		ask := member.NodeAt
+		w.ask.Store(&ask)
+	}
 }

@@ -23,6 +23,22 @@ type NodeState struct {
 	Suspension *Suspension     `json:"suspension,omitempty" doc:"why it rests until it is resumed, over restarts too"`
 	Components []NodeComponent `json:"components" doc:"its long-lived parts"`
 	Before     *NodeBefore     `json:"before,omitempty" doc:"what the process before left; absent when there was none"`
+	TLS        *NodeTLS        `json:"tls,omitempty" doc:"what it proves itself with; absent without TLS"`
+}
+
+// NodeTLS is what a node proves itself with, and trusts.
+type NodeTLS struct {
+	Certificates []NodeCertificate `json:"certificates" doc:"its own, then the authorities that it trusts"`
+	Since        time.Time         `json:"since" doc:"when it took them up"`
+	Refused      string            `json:"refused,omitempty" doc:"why the files that are there now are not in use"`
+}
+
+// NodeCertificate is one certificate that a node has in use.
+type NodeCertificate struct {
+	Role     string    `json:"role" enum:"node,authority"`
+	Name     string    `json:"name" doc:"the identity in it, or what an authority calls itself"`
+	Serial   string    `json:"serial" doc:"in hex"`
+	NotAfter time.Time `json:"not_after" doc:"when it ends"`
 }
 
 // UnderWay is what a node has begun and not ended.

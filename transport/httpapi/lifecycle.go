@@ -29,12 +29,25 @@ func (s *Server) nodeRoutes() []*route {
 func (s *Server) getNode(context.Context, *http.Request, *params) (any, *api.Error) {
 	state := nodeState(s.node.ID(), s.node.Lifecycle(), time.Now())
 	state.UnderWay = api.UnderWay(s.node.UnderWay())
+	state.TLS = s.nodeTLS()
 	if err := s.node.Healthy(); err != nil {
 		state.Reason = err.Error()
 	} else {
 		state.Healthy = true
 	}
 	return state, nil
+}
+
+func (s *Server) nodeTLS() *api.NodeTLS {
+	if s.options.Certificates == nil {
+		return nil
+	}
+	from := s.options.Certificates()
+	to := &api.NodeTLS{Since: from.Since, Refused: from.Refused, Certificates: make([]api.NodeCertificate, 0, len(from.Certificates))}
+	for _, c := range from.Certificates {
+		to.Certificates = append(to.Certificates, api.NodeCertificate(c))
+	}
+	return to
 }
 
 func nodeState(id string, from nodestate.Snapshot, now time.Time) *api.NodeState {

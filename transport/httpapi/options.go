@@ -13,6 +13,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/httpapi/callers"
+	"github.com/omnikernel/omnikernel/transport/identity"
 )
 
 // Options of a server. The zero value of each is its default.
@@ -20,6 +21,8 @@ type Options struct {
 	Lookup flows.Lookup // finds evaluators; registry.Lookup
 	Logger hclog.Logger // silence
 	TLS    *tls.Config  // how connections are secured; nil: they are not. HTTP/1.1 only
+	// Certificates tells what the node proves itself with; nil: there is no TLS.
+	Certificates func() identity.State
 	// Panicked is told what a request panicked with, in the deferred function that
 	// recovered it; nil: nobody is.
 	Panicked func(cause any)

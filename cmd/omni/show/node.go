@@ -44,9 +44,25 @@ func Node(p *tell.Page, n api.NodeState) {
 		}
 		p.Line("%s", text)
 	}
+	if n.TLS != nil {
+		nodeTLS(p, n.TLS)
+	}
 	if len(n.Components) > 0 {
 		p.Line("")
 		components(p, n.Components)
+	}
+}
+
+func nodeTLS(p *tell.Page, t *api.NodeTLS) {
+	for _, c := range t.Certificates {
+		what := "certificate"
+		if c.Role == "authority" {
+			what = "trusts"
+		}
+		p.Line("%s %s, serial %s, until %s", what, c.Name, c.Serial, moment(c.NotAfter))
+	}
+	if t.Refused != "" {
+		p.Line("%s: %s", p.Bad("new certificate refused"), t.Refused)
 	}
 }
 
