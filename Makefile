@@ -41,6 +41,7 @@ test-deploy: ## is what deploy/ has taken by those that it is for (part of test)
 	else \
 		echo 'NOT CHECKED: there is no systemd-analyze here, so nobody has looked at deploy/systemd' >&2; \
 	fi
+	cd deploy/kubernetes && $(GO) vet ./... && $(GO) test ./...
 
 test-race: ## the same tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(UNIT)

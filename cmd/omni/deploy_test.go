@@ -35,7 +35,10 @@ func TestUnitsFlags(t *testing.T) {
 // So is what the containers run.
 func TestContainersFlags(t *testing.T) {
 	var file struct {
-		Services map[string]struct{ Command string }
+		Services map[string]struct {
+			Command     string
+			Healthcheck struct{ Test []string }
+		}
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(deployed(t, "compose/compose.yaml")), &file))
 	require.Len(t, file.Services, 3)
@@ -43,9 +46,48 @@ func TestContainersFlags(t *testing.T) {
 		line := regexp.MustCompile(`\$\{[A-Z_0-9]+:-([^}]*)\}`).ReplaceAllString(service.Command, "$1")
 		assert.NoError(t, taken(line), line)
 		assert.Contains(t, line, "--node "+name+" ")
+		require.Equal(t, "CMD", service.Healthcheck.Test[0])
+		assert.NoError(t, taken(strings.Join(service.Healthcheck.Test[2:], " ")))
 		requireThreePeers(t, line)
 	}
 }
+
+// So is what the pods run, and what their probes do.
+func TestPodsFlags(t *testing.T) {
+	pods := 0
+	for _, document := range strings.Split(deployed(t, "kubernetes/omni.yaml"), "\n---\n") {
+		var file struct {
+			Kind string
+			Spec struct {
+				Template struct {
+					Spec struct{ Containers []container }
+				}
+			}
+		}
+		require.NoError(t, yaml.Unmarshal([]byte(document), &file))
+		for _, c := range file.Spec.Template.Spec.Containers {
+			pods++
+			line := strings.ReplaceAll(strings.Join(c.Args, " "), "$(POD_NAME)", "omni-0")
+			assert.NoError(t, taken(line), line)
+			requireThreePeers(t, line)
+			for _, p := range []probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+				require.NotEmpty(t, p.Exec.Command)
+				assert.Equal(t, "/omni", p.Exec.Command[0])
+				assert.NoError(t, taken(strings.Join(p.Exec.Command[1:], " ")))
+			}
+		}
+	}
+	assert.Equal(t, 1, pods)
+}
+
+type container struct {
+	Args           []string
+	StartupProbe   probe `yaml:"startupProbe"`
+	LivenessProbe  probe `yaml:"livenessProbe"`
+	ReadinessProbe probe `yaml:"readinessProbe"`
+}
+
+type probe struct{ Exec struct{ Command []string } }
 
 func requireThreePeers(t *testing.T, line string) {
 	t.Helper()

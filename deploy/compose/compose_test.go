@@ -126,7 +126,7 @@ func (p *project) partition(w *writer, leader string) {
 // restore makes a new cluster of the backup, in volumes that are empty.
 func (p *project) restore(file string) {
 	p.t.Helper()
-	p.cluster = "omni-2"
+	p.begin("omni-2")
 	for _, node := range []string{"n1", "n2", "n3"} {
 		args := []string{
 			"run", "--rm", "--no-deps", "-v", file + ":/backup:ro", node, "backup", "restore", "/backup",

@@ -5,11 +5,14 @@ package compose
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +36,7 @@ type project struct {
 	name    string
 	image   string
 	cluster string
+	tls     string   // directory of the cluster's certificates
 	compose []string // the program, and what its arguments begin with
 	ports   []string
 	client  *client.Client
@@ -41,7 +45,7 @@ type project struct {
 // newProject builds the image. Whatever becomes of the test, nothing of it stays.
 func newProject(t *testing.T) *project {
 	name := fmt.Sprintf("omni-deploy-test-%d", os.Getpid())
-	p := &project{t: t, name: name, image: name + ":test", cluster: "omni"}
+	p := &project{t: t, name: name, image: name + ":test"}
 	p.compose = []string{"docker-compose"}
 	if exec.Command("docker", "compose", "version").Run() == nil {
 		p.compose = []string{"docker", "compose"}
@@ -49,11 +53,25 @@ func newProject(t *testing.T) *project {
 	t.Cleanup(p.remove)
 	p.run("docker", "build", "-q", "-t", p.image, "-f", "Dockerfile", "../../bin/image")
 	p.ports = freePorts(t, 3)
-	var err error
-	p.client, err = client.New(p.apis(), client.Options{Timeout: time.Minute})
-	require.NoError(t, err)
-	t.Cleanup(p.client.Close)
+	p.begin("omni")
 	return p
+}
+
+// begin gives the containers the id of a cluster, and certificates of that.
+func (p *project) begin(cluster string) {
+	p.t.Helper()
+	p.cluster, p.tls = cluster, filepath.Join(p.t.TempDir(), "tls")
+	p.run("./certificates", p.tls)
+	if os.Getuid() == 0 {
+		require.NoError(p.t, os.Chmod(filepath.Dir(p.tls), 0o755))
+	}
+	raw, err := os.ReadFile(filepath.Join(p.tls, "ca.pem"))
+	require.NoError(p.t, err)
+	authorities := x509.NewCertPool()
+	require.True(p.t, authorities.AppendCertsFromPEM(raw))
+	p.client, err = client.New(p.apis(), client.Options{Timeout: time.Minute, TLS: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS13}})
+	require.NoError(p.t, err)
+	p.t.Cleanup(p.client.Close)
 }
 
 // freePorts are all held at once, so that they differ.
@@ -71,7 +89,7 @@ func freePorts(t *testing.T, count int) (ports []string) {
 
 func (p *project) apis() (apis []string) {
 	for _, port := range p.ports {
-		apis = append(apis, "http://127.0.0.1:"+port)
+		apis = append(apis, "https://127.0.0.1:"+port)
 	}
 	return apis
 }
@@ -85,6 +103,7 @@ func (p *project) apiOf(node string) string {
 func (p *project) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "OMNI_IMAGE="+p.image, "OMNI_CLUSTER="+p.cluster, "OMNI_FLAGS=--timing 2",
+		"OMNI_TLS="+p.tls, "OMNI_CACERT="+p.tls+"/ca.pem",
 		"OMNI_SERVER="+strings.Join(p.apis(), ","), "COMPOSE_PROJECT_NAME="+p.name)
 	for i, port := range p.ports {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("OMNI_PORT_%d=%s", i+1, port))
