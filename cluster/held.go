@@ -136,6 +136,9 @@ func (h *Held) Read(context.Context, Consistency) (View, error) {
 	return View{}, &ReadError{Code: CodeSafeMode, Detail: h.refusal()}
 }
 
+// Known is no state.
+func (h *Held) Known() (s *state.State, current bool) { return nil, false }
+
 // Backup refuses: there is no state.
 func (h *Held) Backup(context.Context, *state.State, io.Writer) (backup.Summary, error) {
 	return backup.Summary{}, &h.cause

@@ -240,6 +240,27 @@ func lost(err error) *Answer {
 	return &Answer{Verdict: Refused, Code: CodeLeaseLost, Detail: err.Error()}
 }
 
+// ToolOf is the tool of the call that a lease is of; empty when it is of none that this
+// node knows.
+func (l *Lending) ToolOf(token string) string {
+	if l.node == nil {
+		return ""
+	}
+	state := l.node.fsm.State()
+	if state.Config == nil {
+		return ""
+	}
+	lease, ok := workers.ReadToken(token, state.Config.Seed[:])
+	if !ok {
+		return ""
+	}
+	call, ok := state.Tools.Get(lease.Key)
+	if !ok {
+		return ""
+	}
+	return call.Tool
+}
+
 // Extend takes a worker's sign of life: its lease begins anew.
 func (l *Lending) Extend(token string) (lease, left time.Duration, refused *Answer) {
 	at, _, refused := l.lease(token)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/kernel/state"
 )
 
 // Read returns a state that is as fresh as was asked for, or says that this
@@ -27,6 +28,10 @@ func (n *Node) Read(ctx context.Context, c Consistency) (View, error) {
 	}
 	return View{State: n.fsm.State(), Node: n.config.NodeID, Lag: lag}, nil
 }
+
+// Known is the state as this node has it, and whether it has once been as new as the
+// cluster's since the node started.
+func (n *Node) Known() (s *state.State, current bool) { return n.fsm.State(), n.group.CaughtUp() }
 
 func (n *Node) reach(ctx context.Context, c Consistency) error {
 	index := c.MinIndex

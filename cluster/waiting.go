@@ -59,6 +59,9 @@ func (w *Waiting) Read(context.Context, Consistency) (View, error) {
 	return View{}, &ReadError{Code: CodeNotCaughtUp, Detail: errNotStarted.Error()}
 }
 
+// Known is no state.
+func (w *Waiting) Known() (s *state.State, current bool) { return nil, false }
+
 // Backup refuses: there is no state.
 func (w *Waiting) Backup(context.Context, *state.State, io.Writer) (backup.Summary, error) {
 	return backup.Summary{}, errNotStarted

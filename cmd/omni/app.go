@@ -29,6 +29,7 @@ type app struct {
 	timeout time.Duration
 
 	credentials credentials
+	bearer      bearer
 }
 
 const (
@@ -45,6 +46,7 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.dataDir, "data-dir", "", "talk to the dev cluster in this directory")
 	flags.StringVar(&a.kernel, "kernel", api.DefaultKernel, "kernel id")
 	a.credentials.add(flags)
+	a.bearer.add(flags)
 	flags.DurationVar(&a.timeout, "timeout", defaultTimeout, "how long to try before giving up")
 }
 
@@ -73,7 +75,11 @@ func (a *app) connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(servers, client.Options{Kernel: a.kernel, Timeout: a.timeout, TLS: secured})
+	token, err := a.bearer.read()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(servers, client.Options{Kernel: a.kernel, Timeout: a.timeout, TLS: secured, Token: token})
 }
 
 // addresses lists the APIs to talk to: the flags say it before the environment

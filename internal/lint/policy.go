@@ -50,10 +50,10 @@ var notForWitnesses = map[string]bool{".": true, "flows": true, "state": true, "
 // kernelExceptions are the imports between kernel packages that the rules
 // above forbid and that have a reason.
 var kernelExceptions = map[[2]string]string{
-	{"event", "permissions"}: "a command carries grants in the form that the gate compiles",
-	{"event", "tools"}:       "a registration carries the manifest in the form that the gate judges by",
+	{"event", "permissions"}:      "a command carries grants in the form that the gate compiles",
+	{"event", "tools"}:            "a registration carries the manifest in the form that the gate judges by",
 	{"principals", "permissions"}: "a role's grants are judged by the gate's engine: there is one",
-	{"config", "logging"}:    "the replicated segment size is bounded by the block format",
+	{"config", "logging"}:         "the replicated segment size is bounded by the block format",
 }
 
 // testExceptions are the imports against the layers that tests need: tests run

@@ -20,6 +20,9 @@ type Options struct {
 	// certificate. With it, addresses without a scheme are https.
 	TLS *tls.Config
 
+	// Token says who asks, where the cluster judges that; empty for none.
+	Token string
+
 	// Transport makes the requests; nil is one tuned for many small ones.
 	Transport http.RoundTripper
 }

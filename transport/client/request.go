@@ -48,6 +48,7 @@ func (f *family) attempt(ctx context.Context, to *server, rq *request) (*http.Re
 	if rq.header != nil {
 		rq.header(hr.Header)
 	}
+	f.bearer(hr.Header)
 	response, err := f.transport.RoundTrip(hr.WithContext(ctx))
 	if err != nil {
 		if d := distrust(to.name, err, time.Now()); d != nil {

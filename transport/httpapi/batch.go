@@ -167,8 +167,12 @@ func (s *Server) decodeCommand(b *beside, raw value.Raw, path string, id *comman
 	case refusal != nil:
 		return batched{refusal: unasked(refusal)}, nil
 	}
+	by, refusal := s.mayCommand(b.ctx, kind, command)
+	if refusal != nil {
+		return batched{refusal: unasked(refusal)}, nil
+	}
 	own := commandID{session: session}
-	return batched{event: own.event(kind, command)}, nil
+	return batched{event: own.event(by, kind, command)}, nil
 }
 
 // decodeOp decodes one command. refusal is the command's own; e, with a path

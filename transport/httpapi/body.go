@@ -22,7 +22,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) (
 	if r.ContentLength == 0 {
 		return value.EmptyMap, func() {}, nil
 	}
-	room := &room{server: s, caller: callerOf(r)}
+	room := &room{server: s, caller: s.callerOf(r)}
 	src, e := s.take(w, r, limit, room)
 	if e == nil {
 		raw, e = strict(src, limit)

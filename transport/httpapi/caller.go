@@ -12,7 +12,7 @@ import (
 )
 
 // callerOf is for whom a request is counted.
-func callerOf(r *http.Request) string { return principal + "@" + addressOf(r.RemoteAddr) }
+func (s *Server) callerOf(r *http.Request) string { return s.nameOf(r) + "@" + addressOf(r.RemoteAddr) }
 
 // addressOf is whose an address is: an IPv6 host has a whole /64 to choose
 // from.
@@ -50,7 +50,7 @@ func (s *Server) limited(next http.Handler) http.Handler {
 // charge counts n requests of the caller, and refuses them when that is too
 // many: nothing was done of them.
 func (s *Server) charge(w http.ResponseWriter, r *http.Request, n int) *api.Error {
-	caller := callerOf(r)
+	caller := s.callerOf(r)
 	wait, ok := s.rates.Take(caller, n, time.Now())
 	if ok {
 		return nil

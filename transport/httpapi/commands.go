@@ -11,7 +11,7 @@ import (
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
-// principal of whoever comes through this door.
+// principal of whoever comes through this door while nobody is judged.
 const principal = "client"
 
 // making turns a command's body into the event that asks for it, or refuses.
@@ -38,7 +38,12 @@ func (s *Server) command(status int, limit int64, make making) http.HandlerFunc 
 		}
 		ctx, cancel := s.within(r, s.options.CommandTimeout)
 		defer cancel()
-		answer := s.node.Propose(ctx, id.event(kind, command))
+		by, e := s.mayCommand(ctx, kind, command)
+		if e != nil {
+			s.fail(w, unasked(e))
+			return
+		}
+		answer := s.node.Propose(ctx, id.event(by, kind, command))
 		told, e := s.settle(&answer)
 		if e != nil {
 			s.fail(w, e)
@@ -57,9 +62,9 @@ func unasked(e *api.Error) *api.Error {
 }
 
 // event is what is proposed; the node stamps the rest.
-func (id *commandID) event(kind event.Kind, command any) event.Event {
+func (id *commandID) event(by string, kind event.Kind, command any) event.Event {
 	return event.Event{
-		Kind: kind, Principal: principal,
+		Kind: kind, Principal: by,
 		Session: id.session, IdempotencyKey: id.key, Body: event.Encode(command),
 	}
 }

@@ -15,7 +15,7 @@ func (s *Server) routes() http.Handler {
 	table := s.table()
 	methods := make(map[string][]string) // by path
 	for _, rt := range table {
-		handle := rt.handle
+		handle := s.guard(rt, rt.handle)
 		if rt.method != http.MethodGet {
 			handle = s.sameOrigin(handle)
 		}

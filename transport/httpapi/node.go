@@ -51,6 +51,10 @@ type Node interface {
 	// there are more than limit.
 	Journal(after uint64, limit int) (nodejournal.Found, error)
 
+	// Known is the state as this node has it now, nil for none, and whether it has once
+	// been as new as the cluster's since the node started.
+	Known() (s *state.State, current bool)
+
 	ID() string
 	KernelID() string
 	ClusterID() string

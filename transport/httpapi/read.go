@@ -16,6 +16,9 @@ func (s *Server) read(ctx context.Context, c cluster.Consistency) (cluster.View,
 	if err != nil {
 		return view, s.readError(err)
 	}
+	if refusal := askerIn(ctx).still(view.State); refusal != nil { // as the state that answers knows it
+		return view, atDoor(refusal)
+	}
 	return view, nil
 }
 

@@ -30,6 +30,7 @@ type Server struct {
 	streams     *callers.Places // being served
 	bodies      *callers.Places // bytes being worked on
 	turned      turned
+	access      map[string]access // by the ids of routes
 
 	closing context.Context // ends when Shutdown begins
 	close   context.CancelFunc
@@ -50,9 +51,10 @@ func New(node Node, options Options) *Server {
 	s.streams = callers.NewPlaces("streams", int64(s.options.MaxStreams), int64(s.options.MaxCallerStreams), s.log)
 	s.bodies = callers.NewPlaces("body bytes", s.options.MaxBodyBytes, s.options.MaxCallerBodyBytes, s.log)
 	s.options.Metrics.WatchServer(s.measure)
+	s.access = s.accesses()
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.http = &http.Server{
-		Handler:           s.surviving(s.guarded(s.limited(s.routes()))),
+		Handler:           s.surviving(s.guarded(s.identify(s.limited(s.routes())))),
 		ReadHeaderTimeout: s.options.HeaderTimeout,
 		ReadTimeout:       s.options.BodyTimeout,
 		WriteTimeout:      s.options.BodyTimeout + s.options.CommandTimeout + s.options.WriteTimeout,

@@ -38,6 +38,7 @@ type watcher struct {
 	at     uint64 // busSeq of the next record to look at
 	sent   uint64 // the position that the reader knows
 	piece  []byte
+	over   <-chan time.Time // when the reader's credential expires; nil for never
 }
 
 // watch serves GET …/watch as Server-Sent Events.
@@ -62,6 +63,7 @@ func (s *Server) watch(rt *route) http.HandlerFunc {
 		defer cancel()
 		defer context.AfterFunc(s.closing, cancel)()
 		watcher.stream = stream
+		watcher.over = s.expiry(ctx)
 		if e := watcher.begin(ctx, from, resumed); e != nil {
 			s.fail(w, e)
 			return
@@ -128,7 +130,7 @@ func (w *watcher) compacted(view *cluster.View) *api.Error {
 func (w *watcher) run(ctx context.Context) {
 	heartbeat := time.NewTicker(w.server.options.Heartbeat)
 	defer heartbeat.Stop()
-	if w.flush() != nil {
+	if w.flushed() {
 		return
 	}
 	for ctx.Err() == nil {
@@ -138,7 +140,7 @@ func (w *watcher) run(ctx context.Context) {
 			w.end(e)
 			return
 		}
-		if len(w.piece) > 0 && w.flush() != nil {
+		if len(w.piece) > 0 && w.flushed() {
 			return
 		}
 		if w.stream.slow {
@@ -155,10 +157,16 @@ func (w *watcher) run(ctx context.Context) {
 		}
 		select {
 		case <-more:
+		case <-w.over:
+			w.over = nil
+			if e := w.server.mayStill(ctx); e != nil {
+				w.end(e)
+				return
+			}
 		case <-soon:
 		case <-heartbeat.C:
 			w.heartbeat()
-			if w.flush() != nil {
+			if w.flushed() {
 				return
 			}
 		case <-ctx.Done():
@@ -272,9 +280,21 @@ func (w *watcher) heartbeat() {
 func (w *watcher) end(e *api.Error) {
 	e.Node = w.server.node.ID()
 	w.event(api.EventError, max(w.at, 1)-1, e)
+	w.stream.may = func() *api.Error { return nil } // it is told why, and nothing else
 	if err := w.flush(); err != nil && !errors.Is(err, http.ErrHandlerTimeout) {
 		w.server.log.Debug("a watch ended before it was told why", "error", err)
 	}
+}
+
+// flushed sends what there is, and tells whether that was the end of it: the reader is
+// gone, or may read no more and was told.
+func (w *watcher) flushed() bool {
+	err := w.flush()
+	var refused *api.Error
+	if errors.As(err, &refused) {
+		w.end(refused)
+	}
+	return err != nil
 }
 
 func (w *watcher) flush() error {

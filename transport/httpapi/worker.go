@@ -10,6 +10,8 @@ import (
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
@@ -19,6 +21,10 @@ func (s *Server) pollWork(w http.ResponseWriter, r *http.Request) {
 	var body api.PollBody
 	e := s.workerBody(w, r, func(raw value.Raw) *api.Error { return decodePoll(raw, &body) })
 	if e != nil {
+		s.fail(w, e)
+		return
+	}
+	if e := s.mayWork(r.Context(), body.Tools); e != nil {
 		s.fail(w, e)
 		return
 	}
@@ -33,8 +39,12 @@ func (s *Server) pollWork(w http.ResponseWriter, r *http.Request) {
 	stop := context.AfterFunc(s.closing, cancel)
 	defer stop()
 	lending := s.node.Lending()
-	loans, refusal := lending.Poll(ctx, cluster.WorkQuery{Tools: body.Tools, Worker: body.Worker, Most: int(max(body.Max, 1))})
+	query := cluster.WorkQuery{Tools: body.Tools, Worker: body.Worker, Most: int(max(body.Max, 1))}
+	loans, refusal, e := s.poll(ctx, lending, query)
 	switch {
+	case e != nil:
+		s.fail(w, e)
+		return
 	case refusal != nil:
 		s.fail(w, s.notLent(refusal))
 		return
@@ -50,6 +60,41 @@ func (s *Server) pollWork(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	writeJSON(w, http.StatusOK, work)
+}
+
+// judgeAgain is how often a poll that waits is judged again.
+const judgeAgain = time.Second
+
+// poll waits for calls, as long as the worker may work on them.
+func (s *Server) poll(ctx context.Context, lending *cluster.Lending, q cluster.WorkQuery) ([]cluster.Loan, *cluster.Answer, *api.Error) {
+	for {
+		turn, cancel := context.WithTimeout(ctx, judgeAgain)
+		loans, refusal := lending.Poll(turn, q)
+		cancel()
+		if len(loans) > 0 || refusal != nil || ctx.Err() != nil {
+			return loans, refusal, nil
+		}
+		if e := s.mayWork(ctx, q.Tools); e != nil {
+			return nil, nil, e
+		}
+	}
+}
+
+// mayWork says whether whoever asks may work on calls of these tools.
+func (s *Server) mayWork(ctx context.Context, tools []string) *api.Error {
+	known, _ := s.node.Known()
+	if known == nil || !known.Principals.On() {
+		return nil
+	}
+	ask := askerIn(ctx)
+	return s.judged(ctx, ask, func(st *state.State) *failure.Refusal {
+		for _, tool := range tools {
+			if _, refusal := ask.may(st, flows.Access{Action: "worker.work", Resource: flows.Named(tool)}); refusal != nil {
+				return refusal
+			}
+		}
+		return ask.still(st)
+	})
 }
 
 // workerBody reads a body, and gives its memory back when it is decoded.

@@ -215,6 +215,9 @@ func (n *Node) Read(ctx context.Context, c cluster.Consistency) (cluster.View, e
 	}
 }
 
+// Known is the replica's state.
+func (n *Node) Known() (s *state.State, current bool) { return n.published(), true }
+
 func (n *Node) behind(detail string) *cluster.ReadError {
 	n.mu.Lock()
 	defer n.mu.Unlock()
