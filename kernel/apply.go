@@ -56,6 +56,7 @@ func (k *Kernel) begin(index, term uint64, e *event.Event) {
 
 // seal ends the event: its block, the chain, the position of the next one.
 func (k *Kernel) seal(outcome event.Outcome) Applied {
+	k.sizeUp()
 	if k.state.Runs.Len() > 0 {
 		k.touchRuns()
 	}
@@ -427,11 +428,15 @@ func (k *Kernel) publish(r bus.Record, cause uint32) uint32 {
 	}
 	k.block.Buf = r.Body.AppendTo(k.block.Buf)
 	k.block.Close()
-	k.work += 1 + uint64(k.block.Len()-before)/64
+	size := k.block.Len() - before
+	k.work += 1 + uint64(size)/64
 	if route.apply != nil {
 		route.apply(k.state, k.at, r)
 	}
 	k.touch(r)
+	if r.Agent != 0 && k.state.Config.Version >= 2 {
+		k.state.Agents.Edit(r.Agent).Logged.Count(size)
+	}
 	return place
 }
 

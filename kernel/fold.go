@@ -47,7 +47,11 @@ func Fold(s *state.State, raw []byte) error {
 				bus.Record{Kind: kind, Agent: r.Agent, Tick: r.Tick, Step: r.Step, Body: body})
 		}
 		if r.Agent != 0 {
-			s.Agents.Edit(r.Agent).LastBlock = here
+			row := s.Agents.Edit(r.Agent)
+			row.LastBlock = here
+			if s.Version() >= 2 {
+				row.Logged.Count(r.Size())
+			}
 		}
 	}
 	segment := config.Default().SegmentBytes

@@ -24,6 +24,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/kerneltest"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/logsize"
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
@@ -108,6 +109,8 @@ func TestRecordKinds(t *testing.T) {
 101 MEMORY_RESTORED kept 0
 102 MEMORY_RELEASED kept 0
 110 AUDIT kept 0
+111 AGENT_LOG_WARNING kept 0
+112 AGENT_LOG_EXCEEDED kept 0
 120 FORKED kept 0
 121 TICK_FORKED kept 1
 122 MEMORY_FORKED kept 0
@@ -323,6 +326,7 @@ func samples() []sample {
 		{bus.RunPauseRequested, &runs.PauseBody{Cause: runs.Budget, Reason: "y"}},
 		{bus.RunArchived, execution.Empty{}},
 		{bus.Audit, &audit.Body{Root: 1, Invariant: "INV-03", Kind: 33, Rule: "r"}},
+		{bus.AgentLogWarning, &logsize.Mark{Bytes: 300, Limit: 299}}, {bus.AgentLogExceeded, &logsize.Mark{Bytes: 70_000, Limit: 3}},
 	}
 }
 

@@ -58,5 +58,12 @@ func TestGoldenSections(t *testing.T) {
 		last = one.Kind
 	}
 	require.Len(t, lines, 22, "every kind of section")
+	require.Empty(t, s.Resume("go on").Refusal)
+	require.Empty(t, s.Upgrade().Refusal) // what version 2 adds comes behind all that
+	s.Start(event.Define{Program: kerneltest.JSON(t, literal)}, nil)
+	all := sections(s)
+	newest := all[len(all)-1]
+	require.EqualValues(t, 50, newest.Kind)
+	lines = append(lines, fmt.Sprintf("%d %s", all[0].Kind, hex.EncodeToString(all[0].Body)), fmt.Sprintf("%d %s", newest.Kind, hex.EncodeToString(newest.Body)))
 	golden(t, "sections.golden", lines)
 }

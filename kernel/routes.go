@@ -14,6 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/logsize"
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
@@ -253,6 +254,13 @@ var routes = [bus.Last + 1]route{
 
 	bus.Audit: {name: "AUDIT", decode: body(audit.Decode), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Audit.Apply(at, r.Agent, r.Tick, r.Body.(*audit.Body))
+	}},
+
+	bus.AgentLogWarning: {name: "AGENT_LOG_WARNING", decode: body(logsize.DecodeMark), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Logged.ApplyWarning()
+	}},
+	bus.AgentLogExceeded: {name: "AGENT_LOG_EXCEEDED", decode: body(logsize.DecodeMark), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {
+		s.Agents.Edit(r.Agent).Logged.ApplyExceeded()
 	}},
 
 	bus.Forked: {name: "FORKED", decode: body(identity.DecodeForked), slice: whole, apply: func(s *state.State, _ bus.At, r bus.Record) {

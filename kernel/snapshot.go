@@ -79,6 +79,8 @@ const (
 	sectionRole       byte = 41
 	sectionPrincipal  byte = 42
 	sectionCredential byte = 43
+
+	sectionLogged byte = 50 // one per agent whose part of the log was counted: from version 2 on
 )
 
 // root holds what is not a row of some table.
@@ -171,6 +173,11 @@ func Sections(s *state.State, yield func(Section) bool) {
 	s.Principals.AllRoles("", func(r *principals.Role) bool { return emit(sectionRole, r) })
 	s.Principals.AllPrincipals("", func(p *principals.Principal) bool { return emit(sectionPrincipal, p) })
 	s.Principals.AllCredentials("", func(c *principals.Credential) bool { return emit(sectionCredential, c) })
+	for no := uint32(1); ok && no <= s.Agents.Len(); no++ {
+		if size := s.Agents.Get(no).Logged; size.Bytes > 0 {
+			written(sectionLogged, appendLogged(make([]byte, 0, typicalLogged), no, size))
+		}
+	}
 }
 
 // Digest is the SHA-256 of a state's sections, each with its kind and length:
@@ -299,6 +306,8 @@ func (r *Restorer) addMore(one Section) error {
 		return load(one.Body, func(p *principals.Principal) { r.s.Principals.LoadPrincipal(p) })
 	case sectionCredential:
 		return load(one.Body, func(c *principals.Credential) { r.s.Principals.LoadCredential(c) })
+	case sectionLogged:
+		return loadLogged(one.Body, r.s)
 	}
 	return ErrSnapshotVersion
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logsize"
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -82,6 +83,37 @@ func appendInterned(dst []byte, e *interned) []byte {
 	w.bytes(e.Body)
 	w.uints(e.Block)
 	return w
+}
+
+// logged is how large one agent's part of the log is.
+type logged struct {
+	_        struct{} `cbor:",toarray"`
+	Agent    uint32
+	Bytes    uint64
+	Warned   bool
+	Exceeded bool
+}
+
+// typicalLogged is room for most of them, in bytes.
+const typicalLogged = 16
+
+func appendLogged(dst []byte, agent uint32, size logsize.Row) []byte {
+	w := cborWriter(dst)
+	w.list(4)
+	w.uints(uint64(agent), size.Bytes)
+	w.bool(size.Warned)
+	w.bool(size.Exceeded)
+	return w
+}
+
+// loadLogged refuses one of an agent that is not there.
+func loadLogged(body []byte, s *state.State) error {
+	one, ok := event.DecodeBody[logged](body)
+	if !ok || s.Agents.Get(one.Agent) == nil {
+		return ErrSnapshotBroken
+	}
+	s.Agents.Edit(one.Agent).Logged = logsize.Row{Bytes: one.Bytes, Warned: one.Warned, Exceeded: one.Exceeded}
+	return nil
 }
 
 // appendRow writes the section of one agent.

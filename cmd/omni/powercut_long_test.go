@@ -141,10 +141,3 @@ func TestPowerCutsOfNodes(t *testing.T) {
 		require.Greater(t, len(f.acked), 50*rounds)
 	})
 }
-
-// count is how many commands were acknowledged.
-func (f *traffic) count() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.acked)
-}

@@ -95,7 +95,9 @@ const (
 	MemoryReleased Kind = 102
 
 	// Audit.
-	Audit Kind = 110 // an invariant was about to be broken (FA-4)
+	Audit            Kind = 110 // an invariant was about to be broken (FA-4)
+	AgentLogWarning  Kind = 111 // the agent's part of the log has come to log_warn_bytes (LS-1)
+	AgentLogExceeded Kind = 112 // … and to log_error_bytes: its ticks fail from here on
 
 	// Forks: what an agent brings that starts from a recorded point (LO-13).
 	Forked       Kind = 120 // … of whom, and of when

@@ -38,9 +38,10 @@ const (
 	TokenRevoked       Code = "TOKEN_REVOKED"
 	TokenExpired       Code = "TOKEN_EXPIRED"
 	BudgetExceeded     Code = "BUDGET_EXCEEDED"
-	InvalidPlan        Code = "INVALID_PLAN"      // what a run's planner came to is no list of tasks
-	ReplayDivergence   Code = "REPLAY_DIVERGENCE" // a script that asked for something else over the results it had
-	TaskRejected       Code = "TASK_REJECTED"     // a person who was asked will not
+	LogLimitExceeded   Code = "LOG_LIMIT_EXCEEDED" // the agent's part of the log is full; refuses commands, too
+	InvalidPlan        Code = "INVALID_PLAN"       // what a run's planner came to is no list of tasks
+	ReplayDivergence   Code = "REPLAY_DIVERGENCE"  // a script that asked for something else over the results it had
+	TaskRejected       Code = "TASK_REJECTED"      // a person who was asked will not
 )
 
 // Codes that refuse a command. All of them are definite: the command did not
@@ -107,6 +108,7 @@ var classes = map[Code]Class{
 	TokenRevoked:       Permanent,
 	TokenExpired:       Permanent,
 	BudgetExceeded:     Permanent,
+	LogLimitExceeded:   Permanent,
 	InvalidPlan:        Permanent,
 	ReplayDivergence:   Permanent,
 	TaskRejected:       Permanent,

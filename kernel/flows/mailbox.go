@@ -25,6 +25,9 @@ func Send(v View, cmd *event.Send, out *bus.Batch) (Target, *Refusal) {
 	case lifecycle.Defined, lifecycle.Completing, lifecycle.Terminated:
 		return t, refuse(failure.InvalidState, "agent", "an agent that is "+t.Row.Lifecycle.State.String()+" takes no messages")
 	}
+	if refusal := t.full(); refusal != nil {
+		return t, refusal
+	}
 	message := cmd.Message
 	if len(message) == 0 {
 		message = value.Null

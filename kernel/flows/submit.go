@@ -24,6 +24,9 @@ func Submit(v View, cmd *event.Submit, out *bus.Batch) (Target, *Refusal) {
 	if _, run := v.runOf(t.No); run != nil {
 		return t, refuse(failure.InvalidState, "agent", "the agent is the root of a run: what it executes are the run's tasks")
 	}
+	if refusal := t.full(); refusal != nil {
+		return t, refusal
+	}
 	if uint32(len(t.Row.Execution.Queue)) >= v.Config.InstructionQueue {
 		return t, refuseHint(failure.QueueFull, "agent", "the agent's instruction queue is full", "wait until it has run some, then submit again")
 	}

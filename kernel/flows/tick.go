@@ -37,6 +37,11 @@ func Tick(v View, agent uint32, out *bus.Batch) (work uint64) {
 		run.fail(voided(code))
 		return 0
 	}
+	if run.t.Row.Logged.Exceeded && !run.teardown {
+		f := logExceeded
+		run.fail(&f)
+		return 0
+	}
 	run.evaluate(row)
 	return run.work
 }

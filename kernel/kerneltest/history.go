@@ -47,6 +47,7 @@ func narrow(c *config.Config) {
 	c.MaxRetries, c.BackoffMillis, c.MaxBackoffMillis = 3, 200, 700
 	c.MaxRuns, c.MaxTasks, c.MaxRunBytes = 60, 3, 2400
 	c.MaxTools, c.MaxManifestBytes = 3, 300
+	c.LogWarnBytes, c.LogErrorBytes = 6000, 20_000
 	c.EscalationMillis, c.DelegationMillis, c.ReceiveMillis, c.MaxWaitMillis = 1500, 4000, 1800, 30_000
 }
 
@@ -82,7 +83,10 @@ func (h *History) rises() bool {
 	if h.fixed || !h.rarely("rises", 40) {
 		return false
 	}
-	upgraded := event.Upgraded{Version: at + 1, LogWarnBytes: 1500, LogErrorBytes: 4000}
+	upgraded := event.Upgraded{Version: at + 1, LogWarnBytes: 3000, LogErrorBytes: 9000}
+	if h.plain {
+		upgraded.LogWarnBytes, upgraded.LogErrorBytes = 1<<30, 1<<30
+	}
 	switch h.choose.Pick("upgrade", 6) {
 	case 0:
 		upgraded.Version = at
@@ -106,7 +110,8 @@ func NewModelled(t TB, agents uint32, choose Chooser) *History {
 	h.Model = NewNaive(Lookup)
 	h.Node(event.KernelBooted, Config(narrow, func(c *config.Config) {
 		c.MaxAgents, c.WorkPerEvent, c.MaxInternedBytes = agents, 100_000, 1<<24
-		c.MaxRunBytes = 10_000 // the model does not know how long the messages of failures are
+		c.MaxRunBytes = 10_000                         // the model does not know how long the messages of failures are
+		c.LogWarnBytes, c.LogErrorBytes = 1<<30, 1<<30 // … or records
 	}, h.version))
 	return h
 }

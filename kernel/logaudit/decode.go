@@ -51,7 +51,7 @@ func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
 		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified,
 		bus.TimerSet, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
 		bus.CascadeMoved, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued,
-		bus.BudgetBlocked, bus.BudgetOutlived, bus.RunPauseRequested, bus.RunArchived,
+		bus.AgentLogWarning, bus.AgentLogExceeded, bus.BudgetBlocked, bus.BudgetOutlived, bus.RunPauseRequested, bus.RunArchived,
 		bus.AuthBootstrapped, bus.PrincipalPut, bus.PrincipalDeleted, bus.RolePut, bus.RoleDeleted, bus.CredentialPut, bus.CredentialRevoked,
 		bus.CredentialsForgotten:
 		return unread{}, true

@@ -187,7 +187,7 @@ func (a *Auditor) failed(g *agent, b *execution.FailedBody) {
 // fromOutside lists the failures that a tick comes to without running.
 func fromOutside(code failure.Code) bool {
 	switch code {
-	case failure.Killed, failure.TokenRevoked, failure.TokenExpired, failure.WaitTimeout, failure.InvariantBroken, failure.BudgetExceeded:
+	case failure.Killed, failure.TokenRevoked, failure.TokenExpired, failure.WaitTimeout, failure.InvariantBroken, failure.BudgetExceeded, failure.LogLimitExceeded:
 		return true
 	}
 	return false

@@ -9,6 +9,12 @@ type Record struct {
 	Body []byte
 }
 
+// Size is the bytes that the record takes in its block.
+func (r *Record) Size() int {
+	size := uvarintLen(uint64(r.Kind)) + uvarintLen(uint64(r.Agent)) + uvarintLen(r.Tick) + uvarintLen(uint64(r.Step)) + uvarintLen(uint64(r.Cause))
+	return size + uvarintLen(uint64(len(r.Body))) + len(r.Body)
+}
+
 // Records iterates over the records of a block, in order:
 //
 //	for records := block.Records(); records.Next(); {

@@ -11,6 +11,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/logsize"
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
@@ -38,6 +39,9 @@ type Row struct {
 	LastBlock   uint64   // logging's: pointer to the agent's newest block, 0 for none
 	Head        [32]byte // … and the agent's own chain value after it
 	Run         uint32   // the run that the agent works for, by its root agent; 0 for none (RU-4)
+
+	// Not in the row's snapshot form, which is that of version 1.
+	Logged logsize.Row `cbor:"-"`
 }
 
 // State is the whole of a kernel at one index.

@@ -37,6 +37,8 @@ type Agent struct {
 	Queued      uint32       `json:"queued" doc:"instructions that wait"`
 	Mailbox     uint32       `json:"mailbox,omitempty" doc:"messages in its mailbox"`
 	Memory      *MemorySize  `json:"memory,omitempty" doc:"its persistent memory, when there is something in it"`
+	LogBytes    uint64       `json:"log_bytes,omitempty" doc:"its part of the log, as counted from kernel version 2 on"`
+	LogLimit    string       `json:"log_limit,omitempty" enum:"warned,exceeded" doc:"the limit that its part of the log has come to: log_warn_bytes or log_error_bytes"`
 	Emitted     uint32       `json:"emitted,omitempty" doc:"how often its programs used EMIT; the values are in the log"`
 	Forked      *Forked      `json:"forked,omitempty" doc:"of a fork: where it started from"`
 	ParentID    string       `json:"parent_id,omitempty" doc:"the agent that delegated to it; absent for a root agent"`

@@ -37,6 +37,7 @@ var codes = [...]CodeInfo{
 	unknown("LEADERSHIP_LOST", 504, "The node lost its leadership while the command was in flight: the next leader may commit it or drop it. With a session or an idempotency key, send it again; without, look before you do."),
 	definite("LEASE_LOST", 409, "The worker's lease is over: it ran out, or the call was given to another worker. The result was not taken; the call goes on without this worker."),
 	definite("LIMIT_REACHED", 429, "A limit that the cluster's configuration fixes is reached, such as max_agents or max_interned_bytes."),
+	definite("LOG_LIMIT_EXCEEDED", 429, "The agent's part of the log is as large as the cluster's log_error_bytes allows. It takes no instructions and no messages any more, and its ticks fail: end it, and start another one."),
 	definite("MALFORMED_JSON", 400, "The body is not JSON; rule names the line and the column."),
 	definite("MEMORY_FULL", 429, "Shared memory has as many keys, or is as large, as the cluster's configuration allows. Delete some, or write smaller values."),
 	definite("METHOD_NOT_ALLOWED", 405, "The address exists, but not for this method."),

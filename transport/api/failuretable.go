@@ -32,6 +32,7 @@ var failures = [...]FailureInfo{
 	fails(failure.InvalidState, "The agent was not ACTIVE when its tick came up."),
 	fails(failure.InvariantBroken, "An invariant was about to be broken: the agent was ended, and the audit log says by what."),
 	fails(failure.Killed, "Somebody ended the agent: an operator, its parent, or a request of which another child failed."),
+	fails(failure.LogLimitExceeded, "The agent's part of the log is as large as the cluster's log_error_bytes allows: its ticks fail."),
 	fails(failure.LoopOverflow, "The condition of a LOOP was still true after its last round."),
 	fails(failure.MemoryFull, "The memory has as many keys, or is as large, as it may be."),
 	fails(failure.OutcomeUnknown, "The call was dispatched, its node was lost, and nobody can tell whether it took effect."),

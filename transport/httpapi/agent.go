@@ -11,6 +11,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logsize"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -70,6 +71,7 @@ func describe(v *cluster.View, no uint32, row *state.Row) *api.Agent {
 	if o := id.Origin; o != nil {
 		a.Forked = &api.Forked{AgentID: flows.FormatID(o.ID), At: o.Seq, Head: hex.EncodeToString(o.Head[:])}
 	}
+	a.LogBytes, a.LogLimit = row.Logged.Bytes, logLimit(&row.Logged)
 	relations(a, v, no, row)
 	a.Accounts = accounts(v, no)
 	a.Waits = waits(v, no, row)
@@ -82,6 +84,17 @@ func describe(v *cluster.View, no uint32, row *state.Row) *api.Agent {
 		}
 	}
 	return a
+}
+
+// logLimit names the limit that an agent's part of the log has come to.
+func logLimit(size *logsize.Row) string {
+	switch {
+	case size.Exceeded:
+		return "exceeded"
+	case size.Warned:
+		return "warned"
+	}
+	return ""
 }
 
 // texts reads an interned map of texts: labels or environment.

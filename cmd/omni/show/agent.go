@@ -45,6 +45,7 @@ func Agent(p *tell.Page, a api.Agent) {
 		[2]string{"queued", count(a.Queued)},
 		[2]string{"mailbox", count(a.Mailbox)},
 		[2]string{"memory", memory(a.Memory)},
+		[2]string{"log", logSize(p.Style, a)},
 		[2]string{"emitted", count(a.Emitted)},
 		[2]string{"fork of", forked(a.Forked)},
 		[2]string{"parent", a.ParentID},
@@ -65,6 +66,21 @@ func Agent(p *tell.Page, a api.Agent) {
 		p.Line("the last %d of %d transitions:", len(a.Transitions), a.Count)
 	}
 	transitions(p, a.Transitions)
+}
+
+// logSize is an agent's part of the log; it is empty while nothing is counted.
+func logSize(style tell.Style, a api.Agent) string {
+	if a.LogBytes == 0 {
+		return ""
+	}
+	text := size(a.LogBytes)
+	switch a.LogLimit {
+	case "exceeded":
+		return text + ", " + style.Bad("as much as it may be: its ticks fail")
+	case "warned":
+		return text + ", " + style.Warn("more than log_warn_bytes")
+	}
+	return text
 }
 
 // Result shows what an agent came to: its result alone when it has one, so

@@ -13,6 +13,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/logsize"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/principals"
 	"github.com/omnikernel/omnikernel/kernel/timers"
@@ -46,6 +47,8 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 		return restored(b)
 	case *event.Upgraded:
 		return b
+	case *logsize.Mark:
+		return fields{"bytes": b.Bytes, "limit": b.Limit}
 	case *logging.TreeHead:
 		return fields{"size": b.Size, "root": hex.EncodeToString(b.Root[:])}
 	case *logging.Archived:

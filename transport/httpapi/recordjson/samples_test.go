@@ -17,6 +17,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/interning"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/logsize"
 	"github.com/omnikernel/omnikernel/kernel/mailbox"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
@@ -93,6 +94,7 @@ func logSamples() map[bus.Kind]bus.Body {
 		bus.KernelBooted:    booted,
 		bus.Quarantine:      execution.Empty{},
 		bus.ClusterRestored: &event.Restored{From: "old", To: "new", Index: 7, Chain: [32]byte{1}},
+		bus.AgentLogWarning: &logsize.Mark{Bytes: 11, Limit: 10}, bus.AgentLogExceeded: &logsize.Mark{Bytes: 21, Limit: 20},
 		bus.KernelUpgraded:  &event.Upgraded{Version: 2, LogWarnBytes: 10, LogErrorBytes: 20},
 		bus.TreeHead:        &logging.TreeHead{Size: 300, Root: [32]byte{1}},
 		bus.KernelSuspended: &estop.Order{By: "client", Reason: "r"},
