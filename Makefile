@@ -18,7 +18,7 @@ FUZZTIME ?= 10s
 BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-deploy test-race test-long test-386 test-root test-postgres sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted image-context image deploy-test release vuln bench bench-check fuzz lint fmt clean
+.PHONY: help build run test upgrade-test test-deploy test-race test-long test-386 test-root test-postgres sim sim-planted jepsen-smoke jepsen jepsen-soak jepsen-planted image-context image deploy-test release vuln bench bench-check fuzz lint fmt clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,17 @@ test: ## vet, house rules and all quick tests
 	$(GO) test $(UNIT)
 	$(GO) test -p 1 -timeout 20m $(PROCESS_DIRS)
 	$(MAKE) test-deploy
+	$(MAKE) upgrade-test
+
+# The last commit whose binary knows kernel version 1 only (docs/upgrades.md).
+VERSION1 = ec8be96288ba231f6102de1117fac781523cf2dc
+
+upgrade-test: ## upgrade a live cluster from that commit's binary, node by node (part of test)
+	@if git cat-file -e '$(VERSION1)^{commit}' 2>/dev/null; then \
+		$(GO) vet -tags upgrade ./cmd/omni && $(GO) test -tags upgrade -timeout 10m -run TestLiveUpgrade ./cmd/omni; \
+	else \
+		echo 'NOT CHECKED: this checkout has no commit $(VERSION1), so nobody has upgraded a live cluster from it' >&2; \
+	fi
 
 test-deploy: ## is what deploy/ has taken by those that it is for (part of test)
 	@if command -v systemd-analyze >/dev/null; then \
