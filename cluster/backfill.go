@@ -120,7 +120,7 @@ func (b *backfill) order() []Peer {
 	before := b.from
 	b.mu.Unlock()
 	var first, followers, last []Peer
-	for _, p := range b.n.config.Peers {
+	for _, p := range b.n.peers() {
 		switch p.ID {
 		case b.n.config.NodeID:
 		case before:

@@ -27,7 +27,8 @@ func (n *Node) checkpoints(ctx context.Context) {
 		if !due {
 			continue
 		}
-		if values := n.collect(ctx, index); len(values)*2 > len(n.config.Peers) {
+		voters := n.voters()
+		if values := n.collect(ctx, voters, index); len(values)*2 > len(voters) {
 			n.Propose(ctx, event.Event{
 				Kind: event.Checkpoint, Principal: "node:" + n.config.NodeID,
 				Body: event.Encode(event.Compare{Index: index, Values: values}),
@@ -39,12 +40,12 @@ func (n *Node) checkpoints(ctx context.Context) {
 
 // collect asks every voter for its chain value at index. Who does not answer
 // in time is left out; it compares itself when it applies the event.
-func (n *Node) collect(ctx context.Context, index uint64) []event.Voter {
+func (n *Node) collect(ctx context.Context, voters []Peer, index uint64) []event.Voter {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	found := make(chan event.Voter, len(n.config.Peers))
+	found := make(chan event.Voter, len(voters))
 	asked, ctx := supervise.NewGroup(ctx)
-	for _, p := range n.config.Peers {
+	for _, p := range voters {
 		asked.Go(func() {
 			if chain, err := n.chainOf(ctx, p, index); err == nil {
 				found <- event.Voter{Node: p.ID, Chain: chain}

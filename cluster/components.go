@@ -18,7 +18,7 @@ const reviewEvery = time.Second
 // components are the node's own long-lived parts.
 func (n *Node) components() []supervise.Component {
 	all := []supervise.Component{
-		forEver("snapshots", n.snapshotToArchive), forEver("freshness", n.keepFresh), forEver("review", n.review),
+		forEver("snapshots", n.snapshotToArchive), forEver("freshness", n.keepFresh), forEver("review", n.review), forEver("members", n.keepBook),
 		forEver("calls", n.runner.makeCalls), forEver("results", n.runner.handOn),
 	}
 	if n.config.History != nil {
@@ -35,6 +35,7 @@ func (n *Node) duties(term uint64) []supervise.Component {
 	all := []supervise.Component{
 		forEver("pulse", n.pulse), forEver("checkpoints", n.checkpoints),
 		forEver("versions", n.keepVersion),
+		forEver("promotions", n.promote),
 		forEver("tools", func(ctx context.Context) { n.runner.lead(ctx, term) }),
 	}
 	for i := range all {

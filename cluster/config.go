@@ -43,7 +43,14 @@ type Config struct {
 	Evaluators flows.Lookup
 	// Join says that the cluster exists already: a node with an empty directory
 	// waits until it is taken in, instead of beginning a cluster of Peers.
-	Join   bool
+	Join bool
+	// Learner says of such a node that it stays a learner, until somebody promotes it.
+	Learner bool
+	// RemoveDead removes members that have not answered the leader for so long, as
+	// long as MinVoters voters are left; 0: nobody is removed by itself.
+	RemoveDead time.Duration
+	MinVoters  int // default DefaultMinVoters
+
 	Limits config.Config // of a new cluster; its first leader proposes them
 
 	// MaxKernelVersion keeps the cluster from rising to a later kernel version (EV-9),
@@ -128,6 +135,9 @@ const (
 	// MaxClockSkew is how far a new leader's clock may be from the median of a
 	// majority's before it hands leadership over (EV-7).
 	MaxClockSkew = 500 * time.Millisecond
+
+	// DefaultMinVoters is below which number of voters none is removed by itself.
+	DefaultMinVoters = 3
 
 	// DefaultHistoryRate leaves commands most of their throughput, in bytes a second.
 	DefaultHistoryRate = 32 << 20

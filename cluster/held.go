@@ -162,7 +162,7 @@ func (h *Held) MintSession() [16]byte { return mintSession(h.config.Wall().UnixM
 // Status asks every other node for its account of itself. Who leads is what
 // the others say; alone, nobody is asked.
 func (h *Held) Status(ctx context.Context, alone bool) Status {
-	out := gatherStatus(ctx, &h.config, h.ownStatus, alone)
+	out := gatherStatus(ctx, &h.config, h.config.known(), h.ownStatus, alone)
 	var newest uint64
 	for _, n := range out.Nodes {
 		if n.Role == RoleLeader && n.Term > newest {
@@ -202,3 +202,13 @@ func (h *Held) KernelID() string { return h.config.KernelID }
 
 // ClusterID names the cluster.
 func (h *Held) ClusterID() string { return h.config.ClusterID }
+
+// Members refuses: this node takes no part, and knows only who there was.
+func (h *Held) Members(context.Context) (Members, error) {
+	return Members{}, &consensus.Refusal{Code: CodeSafeMode, Detail: h.refusal()}
+}
+
+// ChangeMember refuses.
+func (h *Held) ChangeMember(context.Context, MemberChange) (MemberChanged, error) {
+	return MemberChanged{}, &consensus.Refusal{Code: CodeSafeMode, Detail: h.refusal()}
+}

@@ -302,7 +302,7 @@ func TestQuestionsForHistory(t *testing.T) {
 }
 
 // poll waits for a condition that is judged on the test's own goroutine.
-func poll(t *testing.T, what string, holds func() bool) {
+func poll(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
 		require.True(t, time.Now().Before(deadline), "not in time: %s", what)

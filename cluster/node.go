@@ -36,6 +36,10 @@ type Node struct {
 	fsm   *fsm.FSM
 	group *consensus.Group
 
+	book     book
+	changing sync.Mutex // one change of the members at a time
+	refused  sync.Map   // learner → why it is no voter yet, as the leader found last
+
 	backfill *backfill
 	keeper   *backups.Keeper // nil: no backups by the clock
 
@@ -117,6 +121,9 @@ func (n *Node) open() (err error) {
 	c := &n.config
 	n.nameComponents()
 	if n.store, err = n.openStore(); err != nil {
+		return err
+	}
+	if err := n.openBook(); err != nil {
 		return err
 	}
 	if n.guard, err = fsm.OpenGuard(n.kernelDir()); err != nil {
@@ -295,15 +302,6 @@ func (n *Node) Leader() (Peer, bool) {
 		return Peer{}, false
 	}
 	return n.peer(m.ID), true
-}
-
-func (n *Node) peer(id string) Peer {
-	for _, p := range n.config.Peers {
-		if p.ID == id {
-			return p
-		}
-	}
-	return Peer{ID: id}
 }
 
 // MintSession makes a session id without a log entry: kernel milliseconds and

@@ -22,6 +22,8 @@ const (
 // process.
 func componentOf(kind byte) string {
 	switch kind {
+	case peerMember, peerBelongs, peerWish:
+		return "members"
 	case peerChain:
 		return "checkpoints"
 	case peerHandIn:
@@ -54,6 +56,8 @@ func (n *Node) HandlePeer(ctx context.Context, from string, kind byte, body []by
 		}
 		chain, err := n.ownChain(ctx, binary.LittleEndian.Uint64(body))
 		return chain[:], err
+	case peerMember, peerBelongs, peerWish:
+		return n.answerMember(ctx, kind, body)
 	case peerHandIn:
 		if _, ok := event.DecodeBody[event.Result](body); !ok {
 			return nil, errUnknownQuestion

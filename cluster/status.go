@@ -16,24 +16,24 @@ const statusWait = time.Second
 // Status asks every node for its account of itself; alone, this one only, which
 // costs nothing and waits for nobody.
 func (n *Node) Status(ctx context.Context, alone bool) Status {
-	out := gatherStatus(ctx, &n.config, n.ownStatus, alone)
+	out := gatherStatus(ctx, &n.config, n.peers(), n.ownStatus, alone)
 	if leader, ok := n.Leader(); ok {
 		out.Leader = leader.ID
 	}
 	return out
 }
 
-// gatherStatus asks every node but this one, which speaks for itself.
-func gatherStatus(ctx context.Context, c *Config, own func() NodeStatus, alone bool) Status {
+// gatherStatus asks every one of the peers but this node, which speaks for itself.
+func gatherStatus(ctx context.Context, c *Config, peers []Peer, own func() NodeStatus, alone bool) Status {
 	if alone {
 		self := own()
 		return Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Term: self.Term, Nodes: []NodeStatus{self}, Stopped: self.Stopped, KernelVersion: self.KernelVersion}
 	}
-	out := Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Nodes: make([]NodeStatus, len(c.Peers))}
+	out := Status{ClusterID: c.ClusterID, KernelID: c.KernelID, Nodes: make([]NodeStatus, len(peers))}
 	ctx, cancel := context.WithTimeout(ctx, statusWait)
 	defer cancel()
 	asked, ctx := supervise.NewGroup(ctx)
-	for i, p := range c.Peers {
+	for i, p := range peers {
 		asked.Go(func() {
 			if p.ID == c.NodeID {
 				out.Nodes[i] = own()

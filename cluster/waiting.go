@@ -115,3 +115,13 @@ func (w *Waiting) KernelID() string { return w.config.KernelID }
 
 // ClusterID names the cluster.
 func (w *Waiting) ClusterID() string { return w.config.ClusterID }
+
+// Members refuses.
+func (w *Waiting) Members(context.Context) (Members, error) {
+	return Members{}, &consensus.Refusal{Code: consensus.NotReady, Detail: errNotStarted.Error()}
+}
+
+// ChangeMember refuses.
+func (w *Waiting) ChangeMember(context.Context, MemberChange) (MemberChanged, error) {
+	return MemberChanged{}, &consensus.Refusal{Code: consensus.NotReady, Detail: errNotStarted.Error()}
+}

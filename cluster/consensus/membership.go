@@ -10,13 +10,32 @@ import (
 
 // Members of the latest configuration, committed or not.
 func (g *Group) Members() []Member {
-	servers := g.raft.GetConfiguration().Configuration().Servers
-	out := make([]Member, 0, len(servers))
-	for _, s := range servers {
+	return membersOf(g.raft.GetConfiguration().Configuration())
+}
+
+func membersOf(c raft.Configuration) []Member {
+	out := make([]Member, 0, len(c.Servers))
+	for _, s := range c.Servers {
 		out = append(out, Member{ID: string(s.ID), Address: string(s.Address), Voter: s.Suffrage == raft.Voter})
 	}
 	return out
 }
+
+// Roster is the latest configuration. It is committed once the group has committed
+// everything up to UpTo: the library does not tell the configuration's own index.
+type Roster struct {
+	Members []Member
+	UpTo    uint64
+}
+
+// Roster gives it.
+func (g *Group) Roster() Roster {
+	members := g.Members()
+	return Roster{Members: members, UpTo: g.raft.LastIndex()} // in this order
+}
+
+// Committed tells whether everything up to an index is known to be.
+func (g *Group) Committed(index uint64) bool { return g.raft.CommitIndex() >= index }
 
 func (g *Group) voters() []Member {
 	return slices.DeleteFunc(g.Members(), func(m Member) bool { return !m.Voter })
@@ -82,6 +101,44 @@ func (g *Group) mayVote(ctx context.Context, learner Member) error {
 		return err
 	}
 	return refusal(NotCaughtUp, "%s: %v", learner.ID, err)
+}
+
+// Demote makes a voter a learner.
+func (g *Group) Demote(ctx context.Context, id string) error {
+	return g.awaitFuture(ctx, func() raft.Future {
+		return g.raft.DemoteVoter(raft.ServerID(id), 0, g.config.Timing.Transport)
+	})
+}
+
+// Answering is which of some members answer before the context ends, or within the
+// time of one request; this node always does.
+func (g *Group) Answering(ctx context.Context, members []Member) map[string]bool {
+	ctx, cancel := context.WithTimeout(ctx, g.config.Timing.Transport)
+	defer cancel()
+	answers := make(chan string, len(members))
+	asked := 0
+	for _, m := range members {
+		if m.ID == g.config.NodeID {
+			asked++
+			answers <- m.ID
+			continue
+		}
+		if g.crew.start(func() {
+			if _, err := g.askPeer(ctx, m, g.askers.nonce.Add(1)); err != nil {
+				m.ID = ""
+			}
+			answers <- m.ID
+		}) {
+			asked++
+		}
+	}
+	out := make(map[string]bool, asked)
+	for range asked {
+		if id := <-answers; id != "" {
+			out[id] = true
+		}
+	}
+	return out
 }
 
 // Remove takes a node out of the group. Its data must not come back under the

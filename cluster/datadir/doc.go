@@ -2,6 +2,8 @@
 //
 //	DIR/node.json              the cluster and the node that it belongs to, for ever
 //	DIR/DIVERGED               this replica differed from the majority: never used again
+//	DIR/REMOVED                the node was removed from its cluster: never used again
+//	DIR/members.json           who the members are, as the node knew last, and what it is among them
 //	DIR/RESTORING              a restore is being written here, or was cut short
 //	DIR/kernels/ID/raft/       the Raft log, term and vote; snapshots/ beside them
 //	DIR/kernels/ID/log/        the execution log

@@ -15,6 +15,7 @@ import (
 const (
 	nodeFile     = "node.json"
 	divergedFile = "DIVERGED"
+	removedFile  = "REMOVED"
 	dirFormat    = 1 // newest; a directory that a binary of kernel version 1 may open has 0
 )
 
@@ -46,6 +47,9 @@ var (
 	ErrDiverged  = errors.New("cluster: this replica differed from the majority and must not be used again: move its data directory away and add the node anew, under a new id")
 )
 
+// ErrRemoved says that the node is no member of its cluster any more.
+var ErrRemoved = errors.New("cluster: this node was removed from its cluster, and its id must not come back: move its data directory away, and join with an empty one under a new id (omni cluster join)")
+
 // Claim makes the data directory this node's, or refuses it.
 func Claim(dir, cluster, node string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -53,6 +57,9 @@ func Claim(dir, cluster, node string) error {
 	}
 	if _, err := os.Stat(filepath.Join(dir, divergedFile)); err == nil {
 		return fmt.Errorf("%w (%s)", ErrDiverged, dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, removedFile)); err == nil {
+		return fmt.Errorf("%w (%s)", ErrRemoved, dir)
 	}
 	if restoring(dir) {
 		return fmt.Errorf("%w (%s)", ErrRestoring, dir)
@@ -154,6 +161,27 @@ func WriteFile(path string, content []byte) error {
 		return fmt.Errorf("cluster: data directory: %w", err)
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// Owner tells whose a directory is; ok is false when it is nobody's yet.
+func Owner(dir string) (cluster, node string, ok bool, err error) {
+	content, err := os.ReadFile(filepath.Join(dir, nodeFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", "", false, nil
+	}
+	var found owner
+	if err == nil {
+		err = json.Unmarshal(content, &found)
+	}
+	if err != nil {
+		return "", "", false, fmt.Errorf("cluster: data directory: %w", err)
+	}
+	return found.Cluster, found.Node, true, nil
+}
+
+// Retire marks the directory of a node that was removed from its cluster.
+func Retire(dir string, why error) error {
+	return WriteFile(filepath.Join(dir, removedFile), []byte(why.Error()+"\n"))
 }
 
 // Condemn marks the directory so that this replica never serves again.

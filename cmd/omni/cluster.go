@@ -11,11 +11,14 @@ import (
 func newClusterCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cluster",
-		Short: "The nodes: who leads, are they alike; hand leadership over, stop everything",
+		Short: "The nodes: who leads, are they alike; add, replace and remove them; stop everything",
 		Args:  onlySubcommands,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newClusterStatus(a), newClusterTransfer(a), newClusterEstop(a), newClusterResume(a))
+	c.AddCommand(
+		newClusterStatus(a), newClusterList(a), newClusterJoin(a), newClusterAdd(a), newClusterPromote(a), newClusterDemote(a), newClusterRemove(a),
+		newClusterTransfer(a), newClusterEstop(a), newClusterResume(a),
+	)
 	return c
 }
 

@@ -71,17 +71,22 @@ type serverFlags struct {
 	door                  door // what limits come to
 	evaluators            flows.Lookup
 	shown                 shownConfig
+	joining
+	removeDead time.Duration
 }
 
+func newServerFlags(a *app) *serverFlags { return &serverFlags{evaluators: a.evaluators} }
+
 func newServerCommand(a *app) *cobra.Command {
-	f := serverFlags{evaluators: a.evaluators}
+	f := newServerFlags(a)
 	cmd := &cobra.Command{
 		Use:   "server --node ID --data-dir DIR --api-addr HOST:PORT --raft-addr HOST:PORT --peer ID=RAFT=APIURL …",
 		Short: "Run one node of a cluster",
 		Long: `Run one node of a cluster, in the foreground.
 
-Every node is given the same list of --peer, itself included: the cluster's
-first members and where they are. A node keeps everything in its data
+Every node of a new cluster is given the same list of --peer, itself included: the
+first members and where they are. Who the members are later is the cluster's own
+knowledge; a node joins it with --join, which omni cluster join explains. A node keeps everything in its data
 directory, which belongs to one node of one cluster for ever.
 
 A start that fails for a reason that may pass, such as a port that is still
@@ -97,10 +102,20 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.shown = shown(cmd.Flags())
-			return runServer(cmd.Context(), f)
+			return runServer(cmd.Context(), *f)
 		},
 	}
+	f.addFlags(cmd)
+	cmd.Flags().StringSliceVar(&f.join, "join", nil, "API address of a running cluster that takes this node in, as omni cluster join has it")
+	return cmd
+}
+
+func (f *serverFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	flags.StringVar(&f.apiURL, "api-url", "", "of a node that joins: where others reach its API; http://API-ADDR when empty")
+	flags.BoolVar(&f.learner, "learner", false, "of a node that joins: it stays a learner until it is promoted")
+	flags.StringVar(&f.replace, "replace", "", "of a node that joins: the member that is removed once this one votes")
+	flags.DurationVar(&f.removeDead, "remove-dead-after", 0, "how long a member may not answer before the leader removes it for ever, as long as three voters are left; 0 removes nobody")
 	flags.StringVar(&f.node, "node", "", "this node's id, one of the peers'")
 	flags.StringVar(&f.cluster, "cluster", "omni", "the cluster's id; nodes of another cluster are refused")
 	flags.StringVar(&f.kernel, "kernel", "default", "the kernel's id")
@@ -133,10 +148,9 @@ SIGTERM or Ctrl-C stops it gracefully: leadership is handed over first.`,
 	flags.StringVar(&f.logFormat, "log-format", "text", "of the node's own log, on stderr: text, or json for one object a line")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles and this configuration are served, without secrets, such as 127.0.0.1:6060; nowhere when empty")
 	f.tls.add(flags)
-	for _, required := range []string{"node", "data-dir", "peer"} {
+	for _, required := range []string{"node", "data-dir"} {
 		cobra.CheckErr(cmd.MarkFlagRequired(required))
 	}
-	return cmd
 }
 
 // peerList reads what --peer was given.
@@ -153,7 +167,7 @@ func peerList(texts []string) ([]cluster.Peer, error) {
 }
 
 func runServer(ctx context.Context, f serverFlags) error {
-	peers, err := peerList(f.peers)
+	peers, err := f.members(ctx)
 	if err != nil {
 		return err
 	}
@@ -203,7 +217,7 @@ func runServer(ctx context.Context, f serverFlags) error {
 		return err
 	}, func() (stop func()) { return f.tell(c, secured) })
 	if err == nil && s != nil {
-		err = s.serve(ctx, life, fatal)
+		err = s.serveJoining(ctx, &f, &c, life, fatal)
 	}
 	if err = life.end(errors.Join(err, f.programs.close())); err != nil || !life.again {
 		return err
@@ -388,6 +402,7 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 		Raft:        consensus.Limits{SnapshotBytes: f.snapshotBytes, TrailingLogs: f.trailingLogs},
 		HistoryRate: uint64(f.historyRate) << 20, HistoryMax: uint64(f.historyMax) << 20, Tools: registry,
 		ArchiveDir: f.archiveDir, ArchiveBytes: f.archiveMax << 20, BackupRate: uint64(f.backupRate) << 20,
+		Join: len(f.join) > 0, Learner: f.learner, RemoveDead: f.removeDead,
 		MaxKernelVersion: f.maxKernelVersion,
 		Evaluators:       f.evaluators, Limits: limits, Logger: logger, Wall: wallClock(f.node),
 		Fatal: func(err error) {
@@ -437,8 +452,11 @@ func (s *standing) serve(ctx context.Context, l *life, fatal <-chan error) error
 		l.again = true
 	case failed = <-fatal:
 		// What was detected must not be followed by anything else: no hand-over,
-		// no flush. The process ends with it.
-		return failed
+		// no flush. The process ends with it. A node that was removed stops in order.
+		if !errors.Is(failed, cluster.ErrRemoved) {
+			return failed
+		}
+		why = nodestate.Cause{By: "node", Text: failed.Error()}
 	case failed = <-s.lost:
 		why = nodestate.Cause{By: "node", Text: failed.Error()}
 	}

@@ -80,14 +80,18 @@ func (s *Server) transferError(ctx context.Context, to string, err error) *api.E
 		e.Definite = false
 		return e
 	}
-	code := string(refusal.Code)
 	if refusal.Code == consensus.Unreachable {
 		if ids := nodeIDs(s.node.Status(ctx, false)); !slices.Contains(ids, to) {
 			return invalid("to", "must be the id of a node", "the nodes are: "+strings.Join(ids, ", "))
 		}
 	}
-	info, _ := api.Lookup(code)
-	e := &api.Error{Code: code, Definite: info.Definite, Message: refusal.Detail, Status: info.Status}
+	return s.groupError(refusal)
+}
+
+// groupError tells of what the Raft group refused.
+func (s *Server) groupError(refusal *consensus.Refusal) *api.Error {
+	info, _ := api.Lookup(string(refusal.Code))
+	e := &api.Error{Code: info.Code, Definite: info.Definite, Message: refusal.Detail, Status: info.Status}
 	if e.Message == "" {
 		e.Message = info.Text
 	}

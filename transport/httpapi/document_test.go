@@ -116,7 +116,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 			r := d.send(strings.ToUpper(method), filled, "")
 			assert.NotEqual(t, http.StatusMethodNotAllowed, r.status, path)
 			if r.status == http.StatusNotFound {
-				assert.Regexp(t, `"field":"(agent|run|token|escalation|task|name)"`, string(r.body), "%s %s: %s", method, path, r.body)
+				assert.Regexp(t, `"field":"(agent|run|token|escalation|task|name|node)"`, string(r.body), "%s %s: %s", method, path, r.body)
 			}
 		}
 	}
@@ -127,6 +127,7 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET /healthz",
 		"GET /metrics",
 		"GET /readyz",
+		"GET /v1/cluster/members",
 		"GET /v1/cluster/status",
 		"GET " + k + "/agents",
 		"GET " + k + "/agents/{id}",
@@ -160,6 +161,10 @@ func TestDocumentCoversTheRoutes(t *testing.T) {
 		"GET " + k + "/workers",
 		"GET /v1/node",
 		"GET /v1/node/journal",
+		"POST /v1/cluster/members",
+		"POST /v1/cluster/members/{node}/demote",
+		"POST /v1/cluster/members/{node}/promote",
+		"POST /v1/cluster/members/{node}/remove",
 		"POST /v1/cluster/transfer",
 		"POST " + k + "/agents",
 		"POST " + k + "/agents/start",

@@ -40,6 +40,11 @@ type Node interface {
 	// Transfer hands leadership over; to empty is the best follower. The error
 	// is a *consensus.Refusal where a code says more than a sentence.
 	Transfer(ctx context.Context, to string) error
+	// Members are the cluster's, and how they are; the error is a *consensus.Refusal.
+	Members(ctx context.Context) (cluster.Members, error)
+	// ChangeMember changes one; the error is a *cluster.MemberRefusal or a
+	// *consensus.Refusal.
+	ChangeMember(ctx context.Context, c cluster.MemberChange) (cluster.MemberChanged, error)
 	// Lifecycle tells where the node stands.
 	Lifecycle() nodestate.Snapshot
 	// UnderWay counts what it has begun and not ended.

@@ -62,7 +62,7 @@ const kernelPath = "/v1/kernels/{kernel}"
 // table is every route there is.
 func (s *Server) table() []*route {
 	return slices.Concat(
-		s.commandRoutes(), s.operatorCommands(), s.runRoutes(), s.toolRoutes(), s.workerRoutes(), s.taskRoutes(), s.readRoutes(), s.memoryReads(), s.authorityReads(), s.clusterRoutes(), s.nodeRoutes(), s.orderRoutes(), s.metricsRoutes(), s.authRoutes(),
+		s.commandRoutes(), s.operatorCommands(), s.runRoutes(), s.toolRoutes(), s.workerRoutes(), s.taskRoutes(), s.readRoutes(), s.memoryReads(), s.authorityReads(), s.clusterRoutes(), s.memberRoutes(), s.nodeRoutes(), s.orderRoutes(), s.metricsRoutes(), s.authRoutes(),
 	)
 }
 

@@ -303,6 +303,33 @@ func (n *Node) Status(_ context.Context, alone bool) cluster.Status {
 	return status
 }
 
+// Members are the group's nodes, which all vote.
+func (n *Node) Members(ctx context.Context) (cluster.Members, error) {
+	status := n.Status(ctx, false)
+	out := cluster.Members{ClusterID: status.ClusterID, KernelID: status.KernelID, Leader: status.Leader}
+	for _, s := range status.Nodes {
+		out.Voters++
+		out.Answering++
+		out.Members = append(out.Members, cluster.MemberStatus{
+			Peer: cluster.Peer{ID: s.ID, Raft: s.Raft, API: s.API}, Role: s.Role, Voter: true, Healthy: s.Healthy, Reason: s.Reason, Version: s.Version,
+		})
+	}
+	return out, nil
+}
+
+// ChangeMember refuses: the group is what it is.
+func (n *Node) ChangeMember(_ context.Context, c cluster.MemberChange) (cluster.MemberChanged, error) {
+	if leader, known := n.Leader(); !known || leader.ID != n.peer.ID {
+		return cluster.MemberChanged{}, &consensus.Refusal{Code: consensus.NotLeader, Detail: leader.ID + " leads"}
+	}
+	for i := range n.group.Nodes {
+		if n.group.Nodes[i].peer.ID == c.ID {
+			return cluster.MemberChanged{Voters: len(n.group.Nodes)}, nil
+		}
+	}
+	return cluster.MemberChanged{}, &cluster.MemberRefusal{Code: cluster.CodeUnknownMember, Field: "node", Rule: "is no member's", Hint: "see omni cluster list"}
+}
+
 // Transfer makes another node the leader: the named one, or the next.
 func (n *Node) Transfer(_ context.Context, to string) error {
 	n.group.mu.Lock()

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/datadir"
+	"github.com/omnikernel/omnikernel/cluster/supervise"
+	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/client"
+)
+
+// joining is how a node comes into a cluster that exists.
+type joining struct {
+	join    []string // addresses of APIs of the cluster; none: the node does not join
+	learner bool
+	replace string
+	apiURL  string
+}
+
+const (
+	joinAsk  = 5 * time.Second // for one answer of the cluster
+	joinLook = 500 * time.Millisecond
+)
+
+// members are the first ones of the cluster, as --peer lists them. A node that joins
+// knows only itself: whose cluster it is, it asks before it has a directory.
+func (f *serverFlags) members(ctx context.Context) ([]cluster.Peer, error) {
+	listed, err := peerList(f.peers)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.join) == 0 {
+		if len(listed) == 0 {
+			return nil, errors.New("--peer: every node of a new cluster must be listed, this one too; a node that joins one is started with omni cluster join")
+		}
+		return listed, nil
+	}
+	owner, _, owned, err := datadir.Owner(f.dataDir)
+	if err != nil {
+		return nil, err
+	}
+	if owned {
+		f.cluster = owner
+	} else if err := f.askCluster(ctx); err != nil {
+		return nil, err
+	}
+	self := cluster.Peer{ID: f.node, Raft: f.raftAddr, API: f.apiURL}
+	if self.API == "" {
+		self.API = "http://" + f.apiAddr
+	}
+	for _, p := range listed {
+		if p.ID == self.ID {
+			return listed, nil
+		}
+	}
+	return append(listed, self), nil
+}
+
+// askCluster learns the cluster's id.
+func (f *serverFlags) askCluster(ctx context.Context) error {
+	connection, err := f.connectTo(f.join)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	members, err := connection.Members(ctx)
+	if err != nil {
+		return fmt.Errorf("who the cluster is: %w", err)
+	}
+	if members.KernelID != f.kernel {
+		return fmt.Errorf("--kernel: the cluster's kernel is %s", members.KernelID)
+	}
+	f.cluster = members.ClusterID
+	return nil
+}
+
+func (f *serverFlags) connectTo(servers []string) (*client.Client, error) {
+	return client.New(servers, client.Options{Kernel: f.kernel, Timeout: joinAsk})
+}
+
+// joiner has a node that runs taken in.
+type joiner struct {
+	joining
+	self       cluster.Peer
+	connection *client.Client
+	logger     hclog.Logger
+	told       string
+}
+
+// beginJoin has the node taken in, beside whatever it does.
+func (s *standing) beginJoin(f *serverFlags, c *cluster.Config) (stop func(), err error) {
+	if len(f.join) == 0 {
+		return func() {}, nil
+	}
+	j := &joiner{joining: f.joining, logger: c.Logger.Named("join")}
+	for _, p := range c.Peers {
+		if p.ID == c.NodeID {
+			j.self = p
+		}
+	}
+	if j.connection, err = f.connectTo(f.join); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	watched := supervise.Options{State: c.State, Logger: c.Logger}
+	done := supervise.Begin(ctx, watched, supervise.Component{Name: "join", Run: func(ctx context.Context) error {
+		if err := j.run(ctx); err != nil {
+			s.lost <- err
+		}
+		return nil
+	}})
+	return func() {
+		cancel()
+		<-done
+		j.connection.Close()
+	}, nil
+}
+
+// serveJoining is serve, of a node that may have to be taken in first.
+func (s *standing) serveJoining(ctx context.Context, f *serverFlags, c *cluster.Config, l *life, fatal <-chan error) error {
+	stop, err := s.beginJoin(f, c)
+	if err != nil {
+		s.close()
+		return err
+	}
+	defer stop()
+	return s.serve(ctx, l, fatal)
+}
+
+// run goes on until the node is what it shall be, and who is to go has gone. The error
+// is a refusal that waiting does not mend.
+func (j *joiner) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		done, err := j.step(ctx)
+		if done || err != nil && isFinal(err) {
+			return err
+		}
+		if err != nil && ctx.Err() == nil {
+			j.say("waiting", "reason", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(joinLook):
+		}
+	}
+	return nil
+}
+
+// step does what is next: it looks, and changes one thing.
+func (j *joiner) step(ctx context.Context) (done bool, err error) {
+	members, err := j.connection.Members(ctx)
+	if err != nil {
+		return false, err
+	}
+	var own, old *api.Member
+	for i := range members.Members {
+		switch m := &members.Members[i]; m.ID {
+		case j.self.ID:
+			own = m
+		case j.replace:
+			old = m
+		}
+	}
+	switch {
+	case own == nil:
+		_, err := j.connection.AddMember(ctx, api.AddMemberBody{ID: j.self.ID, Raft: j.self.Raft, API: j.self.API, Learner: j.learner})
+		if err == nil {
+			j.say("this node was taken in: it is a learner")
+		}
+		return false, err
+	case !own.Voter && !own.Learner:
+		j.say("catching up", "events_behind", own.Behind, "history_bytes_missing", own.MissingBytes, "reason", own.Reason)
+		return false, nil
+	case old != nil:
+		_, err := j.connection.RemoveMember(ctx, j.replace, false)
+		if err == nil {
+			j.say("the node that this one replaces was removed", "node", j.replace)
+		}
+		return false, err
+	}
+	j.say("this node is a member", "voter", own.Voter, "voters", members.Voters)
+	return true, nil
+}
+
+// say tells what is new.
+func (j *joiner) say(text string, args ...any) {
+	if said := fmt.Sprint(append([]any{text}, args...)...); said != j.told {
+		j.told = said
+		j.logger.Info(text, args...)
+	}
+}
+
+// isFinal tells of a refusal that stays what it is.
+func isFinal(err error) bool {
+	var said *api.Error
+	if !errors.As(err, &said) || !said.Definite {
+		return false
+	}
+	switch said.Code {
+	case cluster.CodeMajority, cluster.CodeNoAnswer, cluster.CodeUnknownMember:
+		return false // who is down may come back; somebody else may have removed it
+	}
+	info, known := api.Lookup(said.Code)
+	return known && !info.Retry
+}
