@@ -68,9 +68,12 @@ func (n *Node) peers() []Peer {
 	if len(members) == 0 {
 		return n.config.Peers
 	}
-	out := make([]Peer, len(members))
-	for i, m := range members {
-		out[i] = n.peerOf(m)
+	out := make([]Peer, 0, len(members)+1)
+	for _, m := range members {
+		out = append(out, n.peerOf(m))
+	}
+	if !isMember(members, n.config.NodeID) {
+		out = append(out, n.self) // it is on its way in, or out
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func (c *trio) snapshot() {
 // statusOf is a node's account of itself.
 func (c *trio) statusOf(i int) cluster.NodeStatus {
 	c.t.Helper()
-	return c.nodes[i].Status(c.t.Context(), false).Nodes[i]
+	return c.nodes[i].Status(c.t.Context(), true).Nodes[0]
 }
 
 // awaitHistory waits until every node has all of it, in files that are alike.

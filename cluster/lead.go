@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/datadir"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/kernel/event"
 )
@@ -83,8 +84,15 @@ func (n *Node) clockIsSound(ctx context.Context) bool {
 func (n *Node) firstEvent(ctx context.Context, term uint64) bool {
 	for ctx.Err() == nil {
 		e := n.first(ctx, n.fsm.State(), term)
+		recovered := n.tellRecovery(&e)
 		answer := n.Propose(ctx, e)
 		if answer.Verdict == Applied && (answer.Outcome.Done() || e.Kind == event.KernelBooted) {
+			if recovered && e.Kind != event.LeaderStarted {
+				continue // what the node has is applied now, and says that it was booted long ago
+			}
+			if recovered {
+				n.recoveryIsTold()
+			}
 			return true
 		}
 		pause(ctx, 5*time.Millisecond)
@@ -107,6 +115,29 @@ func (n *Node) first(ctx context.Context, s *kernelState, term uint64) event.Eve
 		e.Body = event.Encode(event.Leader{Node: n.config.NodeID, Term: term})
 	}
 	return e
+}
+
+// recoveryPrincipal is who begins a term after the node was made the only member: an
+// auditor sees by it where the log goes on from one survivor (ME-8).
+const recoveryPrincipal = "recovery:"
+
+// tellRecovery puts on record that the cluster was recovered from this node.
+func (n *Node) tellRecovery(e *event.Event) bool {
+	r, pending, err := datadir.PendingRecovery(n.config.DataDir)
+	if err != nil {
+		n.logger.Error("whether the cluster was recovered from this node cannot be read", "error", err)
+	}
+	if pending && e.Kind == event.LeaderStarted {
+		n.logger.Warn("this cluster goes on from one survivor of a lost majority", "node", n.config.NodeID, "index", r.Index, "members_before", r.Members)
+		e.Principal = recoveryPrincipal + n.config.NodeID
+	}
+	return pending
+}
+
+func (n *Node) recoveryIsTold() {
+	if err := datadir.ForgetRecovery(n.config.DataDir); err != nil {
+		n.logger.Error("the note of a recovery cannot be removed: the next term will tell of it again", "error", err)
+	}
 }
 
 // foreign tells whether the state is still that of the cluster whose backup this one

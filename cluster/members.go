@@ -83,6 +83,10 @@ func (n *Node) Members(ctx context.Context) (Members, error) {
 	}
 	for i := range status.Nodes {
 		s := &status.Nodes[i]
+		at := slices.IndexFunc(roster, func(one consensus.Member) bool { return one.ID == s.ID })
+		if at < 0 {
+			continue // this node, on its way in or out
+		}
 		m := MemberStatus{
 			Peer: Peer{ID: s.ID, Raft: s.Raft, API: s.API}, Role: s.Role, Healthy: s.Healthy, Reason: s.Reason, Version: s.Version,
 		}
@@ -92,9 +96,8 @@ func (n *Node) Members(ctx context.Context) (Members, error) {
 		if s.Backfill != nil {
 			m.Missing = s.Backfill.MissingBytes
 		}
-		at := slices.IndexFunc(roster, func(one consensus.Member) bool { return one.ID == s.ID })
-		m.Voter = at >= 0 && roster[at].Voter
-		m.Learner = at >= 0 && !m.Voter && n.staysLearner(s.ID)
+		m.Voter = roster[at].Voter
+		m.Learner = !m.Voter && n.staysLearner(s.ID)
 		if why, refused := n.refused.Load(s.ID); refused && m.Reason == "" && !m.Voter && !m.Learner {
 			m.Reason = why.(string)
 		}

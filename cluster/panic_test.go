@@ -74,6 +74,7 @@ func TestAnyComponentMayPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := []string{
 			"snapshots", "freshness", "review", "calls", "results", "history", "backups", "leadership", "pulse", "checkpoints", "versions", "tools",
+			"members", "promotions",
 		}
 		type planted struct {
 			in       string // the component that panics

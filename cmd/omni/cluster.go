@@ -17,7 +17,7 @@ func newClusterCommand(a *app) *cobra.Command {
 	}
 	c.AddCommand(
 		newClusterStatus(a), newClusterList(a), newClusterJoin(a), newClusterAdd(a), newClusterPromote(a), newClusterDemote(a), newClusterRemove(a),
-		newClusterTransfer(a), newClusterEstop(a), newClusterResume(a),
+		newClusterRecover(a), newClusterTransfer(a), newClusterEstop(a), newClusterResume(a),
 	)
 	return c
 }

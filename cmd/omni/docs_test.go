@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster/restore"
+	"github.com/omnikernel/omnikernel/cluster/survivor"
 	"github.com/omnikernel/omnikernel/cmd/omni/agentcheck"
 	"github.com/omnikernel/omnikernel/cmd/omni/bench"
 	"github.com/omnikernel/omnikernel/cmd/omni/certs"
@@ -154,6 +155,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"An order to a node":          api.NodeOrdered{},
 		"Members":                     api.Members{},
 		"A change of the members":     api.MemberChanged{},
+		"A survivor":                  survivor.Finding{},
 		"A transfer":                  api.Transferred{},
 		"A dev cluster":               dev.File{},
 		"A demo":                      demo.Summary{},
