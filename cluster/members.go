@@ -176,6 +176,9 @@ func (n *Node) addMember(ctx context.Context, c MemberChange) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if err := n.CheckJoins(ctx, c.ID, c.Raft); err != nil {
+		return false, err
+	}
 	if err := n.group.AddLearner(ctx, c.ID, c.Raft); err != nil {
 		return false, err
 	}

@@ -75,7 +75,9 @@ type serverFlags struct {
 	removeDead time.Duration
 }
 
-func newServerFlags(a *app) *serverFlags { return &serverFlags{evaluators: a.evaluators} }
+func newServerFlags(a *app) *serverFlags {
+	return &serverFlags{evaluators: a.evaluators, joining: joining{app: a}}
+}
 
 func newServerCommand(a *app) *cobra.Command {
 	f := newServerFlags(a)

@@ -21,6 +21,8 @@ type joining struct {
 	learner bool
 	replace string
 	apiURL  string
+
+	app *app // by whose credentials the cluster's API is asked
 }
 
 const (
@@ -53,6 +55,9 @@ func (f *serverFlags) members(ctx context.Context) ([]cluster.Peer, error) {
 	self := cluster.Peer{ID: f.node, Raft: f.raftAddr, API: f.apiURL}
 	if self.API == "" {
 		self.API = "http://" + f.apiAddr
+		if f.tls.files.Cert != "" {
+			self.API = "https://" + f.apiAddr
+		}
 	}
 	for _, p := range listed {
 		if p.ID == self.ID {
@@ -80,8 +85,21 @@ func (f *serverFlags) askCluster(ctx context.Context) error {
 	return nil
 }
 
+// connectTo asks with the caller's credentials, or with the node's own.
 func (f *serverFlags) connectTo(servers []string) (*client.Client, error) {
-	return client.New(servers, client.Options{Kernel: f.kernel, Timeout: joinAsk})
+	shown := f.app.credentials.named()
+	if shown == (credentials{}) {
+		shown = credentials{ca: f.tls.files.CA, cert: f.tls.files.Cert, key: f.tls.files.Key}
+	}
+	secured, err := shown.config()
+	if err != nil {
+		return nil, err
+	}
+	token, err := f.app.bearer.read()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(servers, client.Options{Kernel: f.kernel, Timeout: joinAsk, TLS: secured, Token: token})
 }
 
 // joiner has a node that runs taken in.

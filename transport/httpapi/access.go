@@ -113,6 +113,8 @@ func (s *Server) accesses() map[string]access {
 		"heartbeat": lease, "complete-call": lease, "fail-call": lease,
 
 		"cluster-status": {rule: byNode, action: "cluster.read"}, "transfer-leadership": {rule: byNode, action: "cluster.transfer"},
+		"list-members": {rule: byNode, action: "cluster.read"}, "add-member": to("cluster.member.add"), "promote-member": to("cluster.member.promote"),
+		"demote-member": to("cluster.member.demote"), "remove-member": to("cluster.member.remove"),
 		"node-state": thisNode("node.read"), "node-journal": thisNode("node.read"),
 		"pause-node": thisNode("node.pause"), "estop-node": thisNode("node.estop"), "resume-node": thisNode("node.resume"), "restart-node": thisNode("node.restart"),
 
