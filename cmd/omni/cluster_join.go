@@ -30,6 +30,7 @@ The node is reached by the others at --raft-addr, and its API at --api-url.`,
 				return err
 			}
 			f.join = append(f.join, servers...)
+			f.shown = shown(c.Flags())
 			return runServer(c.Context(), *f)
 		},
 	}
