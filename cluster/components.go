@@ -24,6 +24,9 @@ func (n *Node) components() []supervise.Component {
 	if n.config.History != nil {
 		all = append(all, forEver("history", n.backfill.run))
 	}
+	if n.traces != nil {
+		all = append(all, forEver("traces", n.trace))
+	}
 	if n.keeper != nil {
 		all = append(all, forEver("backups", n.keeper.Run))
 	}

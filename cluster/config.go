@@ -15,6 +15,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/cluster/tools"
+	"github.com/omnikernel/omnikernel/cluster/traces"
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 )
@@ -97,6 +98,9 @@ type Config struct {
 
 	// Metrics count what the node does; nil: nobody does.
 	Metrics *metrics.Metrics
+
+	// Traces takes spans of what was committed while this node leads; nil: none are made.
+	Traces *traces.Sender
 
 	// Supervised is nil but in tests: it gives what is run in a component's place.
 	Supervised func(supervise.Component) supervise.Component

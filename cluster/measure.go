@@ -30,6 +30,10 @@ func (n *Node) Measure() metrics.Node {
 	for _, s := range n.runner.broker.Standings(0, time.Now()) {
 		m.Lent, m.Lendable, m.Polls = m.Lent+s.Lent, m.Lendable+s.Waiting, m.Polls+s.Polls
 	}
+	if n.traces != nil {
+		counts := n.traces.Counts()
+		m.Traces = &counts
+	}
 	if seen := n.disk.Load(); seen != nil {
 		m.DiskFree, m.DiskTotal = seen.free, seen.total
 	}

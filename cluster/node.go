@@ -17,6 +17,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
+	"github.com/omnikernel/omnikernel/cluster/traces"
 	"github.com/omnikernel/omnikernel/fsm"
 	"github.com/omnikernel/omnikernel/fsm/segment"
 )
@@ -41,7 +42,8 @@ type Node struct {
 	refused  sync.Map   // learner → why it is no voter yet, as the leader found last
 
 	backfill *backfill
-	keeper   *backups.Keeper // nil: no backups by the clock
+	keeper   *backups.Keeper  // nil: no backups by the clock
+	traces   *traces.Exporter // nil: no traces
 
 	backupPace *sharedPace
 	atWork     <-chan struct{} // closed when what goes on beside Raft has ended, after quit
@@ -140,6 +142,9 @@ func (n *Node) open() (err error) {
 		ClusterID: c.ClusterID, KernelID: c.KernelID, Log: n.log, Evaluators: c.Evaluators, Guard: n.guard,
 		Fatal: n.die, Needs: n.needs, Requested: n.runner.requested, Published: n.published, Archived: n.archived, Observer: observer(c.Metrics), Logger: n.logger.Named("fsm"),
 	})
+	if err := n.openTraces(); err != nil {
+		return err
+	}
 	n.paceBackups()
 	if c.Backups != nil {
 		if n.keeper, err = n.openKeeper(c.Backups); err != nil {
@@ -200,6 +205,7 @@ func (n *Node) join() (err error) {
 		return fmt.Errorf("cluster: raft: %w", err)
 	}
 	close(n.joined)
+	n.beginTraces()
 	ctx, quit := context.WithCancel(context.Background())
 	n.quit = quit
 	n.state.OK(raftComponent)

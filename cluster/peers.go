@@ -15,6 +15,7 @@ const (
 	peerStatus byte = 32 // → NodeStatus as JSON
 	peerChain  byte = 33 // index → chain value, once it is applied
 	peerHandIn byte = 34 // a ToolResult body, for the leader to propose
+	peerTraced byte = 48 // → first busSeq that the leader has not exported spans of
 )
 
 // componentOf is whose question one of another node is: what answers it panics in that
@@ -28,6 +29,8 @@ func componentOf(kind byte) string {
 		return "checkpoints"
 	case peerHandIn:
 		return "results"
+	case peerTraced:
+		return "traces"
 	}
 	return "review"
 }
@@ -58,6 +61,8 @@ func (n *Node) HandlePeer(ctx context.Context, from string, kind byte, body []by
 		return chain[:], err
 	case peerMember, peerBelongs, peerWish:
 		return n.answerMember(ctx, kind, body)
+	case peerTraced:
+		return n.traced(), nil
 	case peerHandIn:
 		if _, ok := event.DecodeBody[event.Result](body); !ok {
 			return nil, errUnknownQuestion

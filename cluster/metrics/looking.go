@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
+	"github.com/omnikernel/omnikernel/cluster/traces"
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -27,6 +28,9 @@ func (l *looking) Collect(ch chan<- prometheus.Metric) {
 		o := (*look)()
 		to.gauge("omni_log_sink_blocked_seconds", "How long the node's own log output has been waiting for a reader; 0 while it is read.", o.Blocked.Seconds())
 		to.counter("omni_log_sink_dropped_total", "Lines of the node's own log that were dropped: nobody read its output.", float64(o.Dropped))
+	}
+	if look := l.certificates.Load(); look != nil {
+		to.certificates((*look)())
 	}
 	if look := l.server.Load(); look != nil {
 		to.server((*look)())
@@ -66,6 +70,13 @@ func (t told) counter(name, help string, v float64, labels ...string) {
 	t.tell(prometheus.CounterValue, name, help, v, labels...)
 }
 
+func (t told) certificates(c Certificates) {
+	for _, role := range slices.Sorted(maps.Keys(c.Until)) {
+		t.gauge("omni_tls_not_after_seconds", "When the certificate in use ends that ends first, in Unix seconds: the node's own, or one of the authorities that it trusts.", float64(c.Until[role].Unix()), "role", role)
+	}
+	t.gauge("omni_tls_refused", "1 while the certificate files that are there are not in use, because something is wrong with them.", one(c.Refused))
+}
+
 func (t told) server(s Server) {
 	t.gauge("omni_api_streams", "Watches, exports and other streams that are being served.", float64(s.Streams))
 	t.gauge("omni_api_body_bytes", "Bytes of request bodies that are being worked on.", float64(s.BodyBytes))
@@ -85,12 +96,22 @@ func (t told) node(n *Node) {
 		t.gauge("omni_node_disk_free_bytes", "Bytes that are free where the node keeps everything.", float64(n.DiskFree))
 		t.gauge("omni_node_disk_bytes", "Bytes that there are, free or not.", float64(n.DiskTotal))
 	}
+	if n.Traces != nil {
+		t.traces(n.Traces)
+	}
 	if b := n.Backups; b != nil {
 		if b.CurrentMillis > 0 {
 			t.gauge("omni_backup_age_seconds", "How long ago the newest backup that the node made by itself was known to hold everything.", max(0, n.Now.Sub(time.UnixMilli(b.CurrentMillis)).Seconds()))
 		}
 		t.gauge("omni_backup_failures", "Attempts at a backup that failed since the newest one.", float64(b.Failures))
 	}
+}
+
+func (t told) traces(c *traces.Counts) {
+	t.counter("omni_traces_spans_total", "Spans that were sent and taken.", float64(c.Spans))
+	t.counter("omni_traces_failures_total", "Attempts to send spans that failed.", float64(c.Failed))
+	t.counter("omni_traces_skipped_records_total", "Records that were left out: this node does not have them any more.", float64(c.Skipped))
+	t.gauge("omni_traces_behind_records", "Records of the log that spans are still to be made of.", float64(c.Behind))
 }
 
 func (t told) raft(n *Node) {
@@ -135,7 +156,7 @@ func (t told) kernel(s *state.State, now time.Time) {
 	t.counter("omni_kernel_records_total", "Records of the execution log, by the state: the highest busSeq.", float64(s.Log.NextSeq-1))
 	t.counter("omni_kernel_log_bytes_total", "Bytes of the execution log since its beginning, archived ones among them.", float64(s.Log.Position))
 	t.gauge("omni_kernel_log_segments", "Sealed segments of the execution log.", float64(len(s.Log.Sealed)))
-	t.gauge("omni_kernel_version", "The kernel version by which the cluster's events are decided.", float64(versionOf(s)))
+	t.gauge("omni_kernel_version", "The kernel version by which the cluster's events are decided.", float64(s.Version()))
 	t.gauge("omni_kernel_version_supported", "The newest kernel version that this program knows.", kernel.Version)
 	t.gauge("omni_kernel_clock_seconds", "The kernel's clock, in Unix seconds, as of the last event.", float64(s.Clock)/1000)
 	t.gauge("omni_kernel_clock_behind_seconds", "How far the kernel's clock is behind the node's: no event has come for so long.", max(0, now.Sub(time.UnixMilli(s.Clock)).Seconds()))
@@ -147,9 +168,6 @@ func (t told) kernel(s *state.State, now time.Time) {
 	t.gauge("omni_kernel_escalations_open", "Requests that wait for somebody's decision.", float64(s.Escalations.Len()))
 	t.gauge("omni_kernel_runs", "Runs that were defined, ended ones among them.", float64(s.Runs.Len()))
 }
-
-// versionOf is the cluster's kernel version.
-func versionOf(*state.State) int { return 1 }
 
 func (t told) agents(counts [lifecycle.States]int) {
 	for i, n := range counts {

@@ -24,6 +24,8 @@ type Metrics struct {
 	server atomic.Pointer[func() Server]
 	output atomic.Pointer[func() Output]
 	counts agentCounts
+
+	certificates atomic.Pointer[func() Certificates]
 }
 
 // Build is what the program was built from.
@@ -33,6 +35,12 @@ type Build struct{ Version, Commit, Go string }
 type Output struct {
 	Blocked time.Duration // how long the write that goes on has been waiting
 	Dropped uint64        // lines, since the process began
+}
+
+// Certificates are those that a node with TLS has in use.
+type Certificates struct {
+	Until   map[string]time.Time // the end of the first that ends, by role: node, authority
+	Refused bool                 // newer files are there, and are not in use
 }
 
 // Server is how the API stands.
@@ -81,6 +89,13 @@ func (m *Metrics) WatchServer(look func() Server) {
 func (m *Metrics) WatchOutput(look func() Output) {
 	if m != nil {
 		m.output.Store(&look)
+	}
+}
+
+// WatchCertificates says where to look for the certificates in use.
+func (m *Metrics) WatchCertificates(look func() Certificates) {
+	if m != nil {
+		m.certificates.Store(&look)
 	}
 }
 

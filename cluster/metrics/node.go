@@ -7,6 +7,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster/backups"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
+	"github.com/omnikernel/omnikernel/cluster/traces"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/state"
 )
@@ -31,6 +32,7 @@ type Node struct {
 
 	DiskFree, DiskTotal uint64 // bytes; 0: nobody looks
 	Backups             *backups.Status
+	Traces              *traces.Counts
 }
 
 // agentCounts remembers what looking at every agent and account gave, for one state.

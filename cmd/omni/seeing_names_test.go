@@ -19,7 +19,7 @@ var targetLabels = []string{"job", "instance"}
 // The words of PromQL that alerts and panels here use. Others are added with their first use.
 var (
 	promFunctions = []string{
-		"changes", "count", "delta", "histogram_quantile", "increase", "max", "min", "min_over_time", "predict_linear", "rate", "sum", "topk",
+		"changes", "count", "delta", "histogram_quantile", "increase", "max", "min", "min_over_time", "predict_linear", "rate", "sum", "time", "topk",
 	}
 	promGroupings = []string{"by", "on"}
 	promOperators = []string{"and", "or"}

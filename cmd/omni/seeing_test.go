@@ -16,9 +16,11 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/require"
 
+	"github.com/omnikernel/omnikernel/cluster/metrics"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/value"
+	"github.com/omnikernel/omnikernel/transport/identity"
 )
 
 // families are a node's metrics, by name.
@@ -91,10 +93,11 @@ func (p *processes) traffic() (agent string) {
 // What operators see of real nodes: metrics as they are documented, alerts and a
 // dashboard that name nothing else, and values that are the cluster's.
 func TestSeeing(t *testing.T) {
-	backups := t.TempDir()
-	p := newProcesses(t, []string{t.TempDir(), t.TempDir(), t.TempDir()}, "--timing", "2", "--backup-dir", backups, "--backup-every", "1s", "--log-format", "json")
+	backups, collector := t.TempDir(), newCollector(t)
+	t.Setenv("OTEL_SERVICE_NAME", "seen-by-a-test")
+	p := newProcesses(t, []string{t.TempDir(), t.TempDir(), t.TempDir()}, "--timing", "2", "--backup-dir", backups, "--backup-every", "1s", "--log-format", "json", "--otlp-endpoint", collector.URL)
 	p.startAll()
-	p.traffic()
+	agent := p.traffic()
 	p.alike()
 
 	all := make(families) // of all nodes
@@ -110,6 +113,8 @@ func TestSeeing(t *testing.T) {
 		_, called := all.value("omni_tools_calls_total", "kind", "echo", "outcome", "OK") // by who leads
 		return leaders == 1 && backedUp && called
 	}, time.Minute, 50*time.Millisecond)
+
+	maps.Copy(all, certificateFamilies(t))
 
 	t.Run("values", func(t *testing.T) { seenValues(t, p) })
 	t.Run("documentation", func(t *testing.T) { seenDocumentation(t, all) })
@@ -133,6 +138,30 @@ func TestSeeing(t *testing.T) {
 		}
 		t.Fatal("no line of the log is JSON")
 	})
+	t.Run("traces", func(t *testing.T) { seenTraces(t, p, collector, agent) }) // it stops a node
+}
+
+// certificateFamilies are what a node with TLS exports beside the rest, of what its store
+// of certificates says; these nodes have none.
+func certificateFamilies(t *testing.T) families {
+	soon := time.Now().Add(time.Hour).Truncate(time.Second)
+	m := metrics.New(metrics.Build{})
+	m.WatchCertificates(func() metrics.Certificates {
+		return certificatesOf(identity.State{Certificates: []identity.Expiry{
+			{Role: "node", NotAfter: soon.Add(time.Hour)}, {Role: "authority", NotAfter: soon.Add(time.Hour)}, {Role: "authority", NotAfter: soon},
+		}})
+	})
+	gathered, err := m.Registry().Gather()
+	require.NoError(t, err)
+	found := make(families)
+	for _, f := range gathered {
+		if strings.HasPrefix(f.GetName(), "omni_tls_") {
+			found[f.GetName()] = f
+		}
+	}
+	until, _ := found.value("omni_tls_not_after_seconds", "role", "authority")
+	require.InDelta(t, float64(soon.Unix()), until, 0)
+	return found
 }
 
 func seenValues(t *testing.T, p *processes) {

@@ -60,6 +60,7 @@ type serverFlags struct {
 	logLevel              string
 	logFormat             string
 	tls                   serverTLS
+	otlp                  string
 	pprofAddr             string
 	policy                nodestate.Policy
 	drain                 time.Duration
@@ -149,6 +150,7 @@ func (f *serverFlags) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "of the node's own log, on stderr: text, or json for one object a line")
 	flags.StringVar(&f.pprofAddr, "pprof-addr", "", "where Go's profiles and this configuration are served, without secrets, such as 127.0.0.1:6060; nowhere when empty")
+	flags.StringVar(&f.otlp, "otlp-endpoint", "", "where OpenTelemetry traces go by OTLP over HTTP, such as http://127.0.0.1:4318 (or $OTEL_EXPORTER_OTLP_ENDPOINT); nowhere when empty")
 	f.tls.add(flags)
 	for _, required := range []string{"node", "data-dir"} {
 		cobra.CheckErr(cmd.MarkFlagRequired(required))
@@ -202,6 +204,10 @@ func runServer(ctx context.Context, f serverFlags) error {
 	c, invalid := f.config(peers, logger, fatal)
 	c.Drain, c.MinFree, c.LogBlocked = f.drain, uint64(f.minFree)<<20, sink.Blocked
 	if c.Metrics, err = processMetrics(sink); err != nil {
+		return err
+	}
+	watchCertificates(c.Metrics, secured)
+	if c.Traces, err = f.tracesTo(); err != nil {
 		return err
 	}
 	life, err := beginLife(&c, f.policy, invalid)

@@ -1,25 +1,16 @@
 package recordjson
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 
+	"github.com/omnikernel/omnikernel/cluster/traces"
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 )
 
-// span gives the id of a span: an agent's life (tick and run 0), one tick of
-// it (run 0), or one run of the tick, which is its first entry or one
-// continuation. It is a digest, so every node gives the same.
+// span gives the id of a span, as traces have it.
 func span(agent identity.ID, tick uint64, run uint32) string {
-	var b [4 + 16 + 8 + 4]byte
-	copy(b[:], "span")
-	copy(b[4:], agent[:])
-	binary.BigEndian.PutUint64(b[20:], tick)
-	binary.BigEndian.PutUint32(b[28:], run)
-	sum := sha256.Sum256(b[:])
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(traces.Span(agent, tick, run))
 }
 
 // running is the tick's run that the records of a block are in: from
