@@ -26,6 +26,7 @@ import (
 	"github.com/omnikernel/omnikernel/cmd/omni/export"
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/cmd/omni/top"
 	"github.com/omnikernel/omnikernel/fsm/backup"
 	"github.com/omnikernel/omnikernel/kernel/value"
 	"github.com/omnikernel/omnikernel/transport/api"
@@ -142,6 +143,7 @@ func TestTheDocumentHasEveryField(t *testing.T) {
 		"A replay of a run":           show.ReplayedRun{},
 		"The end of a ledger":         show.LedgerEnd{},
 		"A replay":                    show.Replayed{},
+		"A view":                      top.View{},
 		"A backup":                    madeBackup{},
 		"An export's lag":             export.Lag{},
 		"What is in a backup":         backup.Report{},

@@ -62,7 +62,7 @@ func newRoot(a *app) *cobra.Command {
 	add(groupBegin, newDemoCommand(a), newDevCommand(a))
 	add(groupWork, newAgentCommand(a), newRunCommand(a), newLedgerCommand(a), newMemoryCommand(a), newSharedCommand(a), newToolCommand(a), newMCPCommand(a), newLogCommand(a), newReplayCommand(a))
 	add(groupGovern, newAuthCommand(a), newPermissionCommand(a), newTokenCommand(a), newEscalationCommand(a), newTaskCommand(a), newAuditCommand(a))
-	add(groupOperate, newClusterCommand(a), newNodeCommand(a), newServerCommand(a), newTLSCommand(a), newDebugCommand(a), newBackupCommand(a), newExportCommand(a))
+	add(groupOperate, newClusterCommand(a), newTopCommand(a), newNodeCommand(a), newServerCommand(a), newTLSCommand(a), newDebugCommand(a), newBackupCommand(a), newExportCommand(a))
 	add(groupMore, newVersionCommand(a), newCompletionCommand(a), newManCommand(a))
 	add(groupMeasure, newDrillCommand(a), newBenchCommand(a))
 	root.SetHelpCommandGroupID(groupBegin)

@@ -138,6 +138,7 @@ func TestSeeing(t *testing.T) {
 		}
 		t.Fatal("no line of the log is JSON")
 	})
+	t.Run("top", func(t *testing.T) { seenTop(t, p) })
 	t.Run("traces", func(t *testing.T) { seenTraces(t, p, collector, agent) }) // it stops a node
 }
 
