@@ -33,6 +33,8 @@ type processes struct {
 	raft   []string
 	nodes  []*exec.Cmd // nil while a node is down
 	client *client.Client
+	scheme string               // of the APIs
+	own    func(i int) []string // flags of one node; may be nil
 
 	unaudited bool // no node has the whole log, or none leads, when the test is over
 }
@@ -42,7 +44,7 @@ func newProcesses(t *testing.T, dirs []string, flags ...string) *processes {
 	t.Helper()
 	omni, err := exec.LookPath("omni")
 	require.NoError(t, err)
-	p := &processes{t: t, omni: omni, flags: flags, dirs: dirs, output: t.TempDir(), nodes: make([]*exec.Cmd, len(dirs))}
+	p := &processes{t: t, omni: omni, flags: flags, dirs: dirs, output: t.TempDir(), nodes: make([]*exec.Cmd, len(dirs)), scheme: "http://"}
 	var apis []string
 	for _, address := range freeAddresses(t, 2*len(dirs)) {
 		if len(p.api) < len(dirs) {
@@ -82,7 +84,7 @@ func freeAddresses(t *testing.T, count int) []string {
 
 func (p *processes) id(i int) string { return fmt.Sprintf("n%d", i+1) }
 
-func (p *processes) url(i int) string { return "http://" + p.api[i] }
+func (p *processes) url(i int) string { return p.scheme + p.api[i] }
 
 // start starts a node, with more flags when this time is a special one.
 func (p *processes) start(i int, more ...string) {
@@ -90,6 +92,9 @@ func (p *processes) start(i int, more ...string) {
 	args := []string{"server", "--node", p.id(i), "--data-dir", p.dirs[i], "--api-addr", p.api[i], "--raft-addr", p.raft[i]}
 	for peer := range p.dirs {
 		args = append(args, "--peer", p.id(peer)+"="+p.raft[peer]+"="+p.url(peer))
+	}
+	if p.own != nil {
+		args = append(args, p.own(i)...)
 	}
 	output, err := os.OpenFile(p.outputOf(i), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(p.t, err)
