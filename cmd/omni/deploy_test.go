@@ -46,6 +46,8 @@ func TestContainersFlags(t *testing.T) {
 		line := regexp.MustCompile(`\$\{[A-Z_0-9]+:-([^}]*)\}`).ReplaceAllString(service.Command, "$1")
 		assert.NoError(t, taken(line), line)
 		assert.Contains(t, line, "--node "+name+" ")
+		assert.Contains(t, line, "--tls-cert ")
+		assert.NotContains(t, line, "--insecure")
 		require.Equal(t, "CMD", service.Healthcheck.Test[0])
 		assert.NoError(t, taken(strings.Join(service.Healthcheck.Test[2:], " ")))
 		requireThreePeers(t, line)
