@@ -199,7 +199,7 @@ func TestRestoredClusterGoesOn(t *testing.T) {
 		var before [][]byte
 		require.Eventually(t, func() bool { // the follower may have been first
 			before, _ = logOf(t, old.nodes[leader])
-			return uint64(len(before)) >= uint64(sum.Blocks)
+			return uint64(len(before)) >= sum.Blocks
 		}, 30*time.Second, 20*time.Millisecond)
 		for i := range old.nodes {
 			old.stop(i)

@@ -12,7 +12,7 @@ func Readable(e *event.Event) bool {
 	if !e.Kind.IsCommand() {
 		return readableOfNodes(e)
 	}
-	ok := true
+	var ok bool
 	switch e.Kind {
 	case event.AgentDefine:
 		ok = event.ReadableBody[event.Define](e.Body)

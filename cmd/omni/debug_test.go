@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -89,7 +90,7 @@ func (p *processes) bundle(args ...string) (made madeBundle, files map[string]st
 	top := strings.TrimSuffix(filepath.Base(made.File), ".tar.gz") + "/"
 	for archive := tar.NewReader(zip); ; {
 		h, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return made, files
 		}
 		require.NoError(p.t, err)

@@ -74,13 +74,6 @@ func (f *traffic) run(ctx context.Context, seed uint64) {
 	workers.Wait()
 }
 
-// count is how many commands were acknowledged.
-func (f *traffic) count() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.acked)
-}
-
 // one sends a command. The state stays small, so that snapshots come often.
 func (f *traffic) one(ctx context.Context, c *client.Client, random *rand.Rand, mark string) (api.Done, error) {
 	key, limit := fmt.Sprint("key-", random.IntN(40)), client.Timeout(10*time.Second)

@@ -128,3 +128,10 @@ func (p *processes) risesTo(version uint32) {
 		return true
 	}, time.Minute, 50*time.Millisecond)
 }
+
+// count is how many commands were acknowledged.
+func (f *traffic) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.acked)
+}

@@ -27,7 +27,7 @@ func unpack(t *testing.T, raw []byte) (files map[string]string) {
 	require.NoError(t, err)
 	for archive := tar.NewReader(zip); ; {
 		h, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return files
 		}
 		require.NoError(t, err)

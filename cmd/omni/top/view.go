@@ -75,7 +75,7 @@ func Of(before, now *Look) View {
 	for i := range now.Status.Nodes {
 		n := &now.Status.Nodes[i]
 		v.Nodes = append(v.Nodes, Node{
-			ID: n.ID, Role: n.Role, State: string(n.State), Healthy: n.Healthy, Reason: n.Reason, Applied: n.AppliedIndex,
+			ID: n.ID, Role: n.Role, State: n.State, Healthy: n.Healthy, Reason: n.Reason, Applied: n.AppliedIndex,
 			Behind: n.CommitIndex - min(n.CommitIndex, n.AppliedIndex), LagMs: n.LagMillis, InFlight: int(now.Metrics[n.ID].Sum("omni_tools_calls_in_flight")), Version: n.Version,
 		})
 	}
