@@ -34,7 +34,7 @@ func TestKinds(t *testing.T) {
 		commands[k] = true
 	}
 	for k := event.Kind(60); k <= 66; k++ {
-		commands[k] = true
+		commands[k], since[k] = true, 2
 	}
 	for k := event.Kind(0); k < 1000; k++ {
 		name, known := golden[k]

@@ -200,7 +200,7 @@ func Substance(s *state.State) [32]byte {
 	for no := uint32(1); no <= s.Agents.Len(); no++ {
 		_, row := bare.Agents.Append()
 		*row = *s.Agents.Get(no)
-		row.LastBlock, row.Head = 0, [32]byte{}
+		row.LastBlock, row.Head, row.Logged.Bytes = 0, [32]byte{}, 0
 	}
 	bare.Runs = runs.Tables{}
 	s.Runs.All(func(r *runs.Run) bool { bare.Runs.Load(r); return true })
