@@ -128,6 +128,8 @@ func kindOf(file string) string {
 	switch {
 	case base == "node.json":
 		return "owner"
+	case base == "members.json":
+		return "members"
 	case base == "applying.bin":
 		return "crash guard"
 	case base == "state.bin":

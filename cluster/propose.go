@@ -27,7 +27,7 @@ func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
 	if e.Kind.IsCommand() && n.foreign(s) {
 		return notYetRestored()
 	}
-	if e.Kind.Since() > s.Version() && s.Config != nil {
+	if e.Kind.Since() > max(s.Version(), 1) { // a state that is not restored yet says nothing
 		return tooEarly(e.Kind, s.Version())
 	}
 	return n.commit(ctx, n.encode(&e))
@@ -89,7 +89,7 @@ func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 			answers[i] = notYetRestored()
 			continue
 		}
-		if kind := batch[i].Kind; kind.Since() > s.Version() && s.Config != nil {
+		if kind := batch[i].Kind; kind.Since() > max(s.Version(), 1) {
 			answers[i] = tooEarly(kind, s.Version())
 			continue
 		}

@@ -55,8 +55,14 @@ func (n *Node) keepVersion(ctx context.Context) {
 	}
 }
 
-// raise proposes the next version. Whatever becomes of it is seen in the state.
+// raise proposes the next version, if nobody joined meanwhile who does not know it.
+// Whatever becomes of it is seen in the state.
 func (n *Node) raise(ctx context.Context, next uint32) {
+	n.changing.Lock() // nobody is added from here on
+	defer n.changing.Unlock()
+	if len(n.behindVersion(ctx, next)) > 0 {
+		return
+	}
 	limits := n.config.Limits.At(next)
 	answer := n.Propose(ctx, event.Event{
 		Kind: event.KernelUpgraded, Principal: "node:" + n.config.NodeID,
@@ -102,7 +108,7 @@ func (n *Node) versionOf(ctx context.Context, id, address string) uint32 {
 		return n.knows()
 	}
 	status := statusOf(ctx, n.config.Calls, Peer{ID: id, Raft: address})
-	if status.Role == RoleDown {
+	if status.Role == RoleDown || status.ID != id {
 		return 0
 	}
 	return max(status.KnowsVersion, 1)

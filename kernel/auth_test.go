@@ -216,6 +216,8 @@ func TestNodesAndEverybodyElse(t *testing.T) {
 	require.Empty(t, s.By("admin#repair1token", event.AgentDefine, event.Define{}).Refusal)
 	admins(s, event.CredentialRevoke, event.RevokeCredential{ID: "cert:1f"})
 	require.Equal(t, failure.Unauthenticated, s.By("node:n1#cert:1f", event.PrincipalDelete, event.DeletePrincipal{Name: "ann"}).Refusal.Code)
+	require.Empty(t, s.By("recovery:n1", event.LeaderStarted, nil).Refusal, "ME-8: a cluster that goes on from one survivor begins its term")
+	require.Equal(t, failure.Forbidden, s.By("recovery:n1", event.Pulse, nil).Refusal.Code)
 	for _, kind := range []event.Kind{event.Pulse, event.LeaderStarted, event.Checkpoint, event.ToolResult, event.ToolDispatched, event.ClusterRestored, event.KernelBooted} {
 		require.Equal(t, failure.Forbidden, s.By(kerneltest.Admin, kind, nil).Refusal.Code, kind)
 	}

@@ -52,7 +52,7 @@ func (s *Standing) readSnapshot(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, retainedSnapshots, hclog.NewNullLogger())
+	snapshots, err := newSnapshotFiles(dir, hclog.NewNullLogger()) // which checks their metadata
 	if err != nil {
 		return fmt.Errorf("open snapshots: %w", err)
 	}

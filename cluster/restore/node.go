@@ -25,6 +25,7 @@ type node struct {
 	snapshot *snapshot.Writer
 	log      *segment.Store
 	imported *segment.Import // in its place, where the log has stubs
+	needs    uint32          // kernel version of what is restored (EV-9)
 }
 
 // begin claims the directory for the restore.
@@ -38,6 +39,7 @@ func begin(t Target) (*node, error) {
 
 // open makes the files.
 func (n *node) open(p *Plan, h *backup.Header) (err error) {
+	n.needs = h.KernelVersion
 	raftDir := datadir.RaftDir(n.target.Dir, h.KernelID)
 	if err := n.seedTerm(p, raftDir, h.Term); err != nil {
 		return err
@@ -121,7 +123,10 @@ func (n *node) finish(ctx context.Context, p *Plan, end *logging.Tables) error {
 	if err := sink.Close(); err != nil {
 		return fmt.Errorf("restore: snapshot: %w", err)
 	}
-	return datadir.Assign(n.target.Dir, p.ClusterID, n.target.Node)
+	if err := datadir.Assign(n.target.Dir, p.ClusterID, n.target.Node); err != nil {
+		return err
+	}
+	return datadir.Need(n.target.Dir, n.needs)
 }
 
 // undo removes all of it. The first failure is the one to tell, so what fails here

@@ -21,6 +21,7 @@ type joining struct {
 	learner bool
 	replace string
 	apiURL  string
+	owned   bool // it has a directory: it may be a member already
 
 	app *app // by whose credentials the cluster's API is asked
 }
@@ -47,7 +48,7 @@ func (f *serverFlags) members(ctx context.Context) ([]cluster.Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if owned {
+	if f.owned = owned; owned {
 		f.cluster = owner
 	} else if err := f.askCluster(ctx); err != nil {
 		return nil, err
@@ -106,6 +107,7 @@ func (f *serverFlags) connectTo(servers []string) (*client.Client, error) {
 type joiner struct {
 	joining
 	self       cluster.Peer
+	comes      bool // it was seen without a vote: it replaces somebody now, and did not long ago
 	connection *client.Client
 	logger     hclog.Logger
 	told       string
@@ -129,7 +131,10 @@ func (s *standing) beginJoin(f *serverFlags, c *cluster.Config) (stop func(), er
 	watched := supervise.Options{State: c.State, Logger: c.Logger}
 	done := supervise.Begin(ctx, watched, supervise.Component{Name: "join", Run: func(ctx context.Context) error {
 		if err := j.run(ctx); err != nil {
-			s.lost <- err
+			select {
+			case s.lost <- err:
+			case <-ctx.Done():
+			}
 		}
 		return nil
 	}})
@@ -156,7 +161,7 @@ func (s *standing) serveJoining(ctx context.Context, f *serverFlags, c *cluster.
 func (j *joiner) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		done, err := j.step(ctx)
-		if done || err != nil && isFinal(err) {
+		if done || err != nil && !j.owned && isFinal(err) {
 			return err
 		}
 		if err != nil && ctx.Err() == nil {
@@ -185,6 +190,7 @@ func (j *joiner) step(ctx context.Context) (done bool, err error) {
 			old = m
 		}
 	}
+	j.comes = j.comes || own == nil || !own.Voter
 	switch {
 	case own == nil:
 		_, err := j.connection.AddMember(ctx, api.AddMemberBody{ID: j.self.ID, Raft: j.self.Raft, API: j.self.API, Learner: j.learner})
@@ -195,12 +201,14 @@ func (j *joiner) step(ctx context.Context) (done bool, err error) {
 	case !own.Voter && !own.Learner:
 		j.say("catching up", "events_behind", own.Behind, "history_bytes_missing", own.MissingBytes, "reason", own.Reason)
 		return false, nil
-	case old != nil:
+	case old != nil && own.Voter && j.comes:
 		_, err := j.connection.RemoveMember(ctx, j.replace, false)
 		if err == nil {
 			j.say("the node that this one replaces was removed", "node", j.replace)
 		}
 		return false, err
+	case old != nil:
+		j.say("the node that this one was to replace is still a member", "node", j.replace, "hint", "omni cluster remove "+j.replace)
 	}
 	j.say("this node is a member", "voter", own.Voter, "voters", members.Voters)
 	return true, nil

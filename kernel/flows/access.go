@@ -196,7 +196,7 @@ func Authorize(s *state.State, e *event.Event, body any) *failure.Refusal {
 	}
 	caller := principals.ParseCaller(e.Principal)
 	if !e.Kind.IsCommand() {
-		if caller.Node() {
+		if caller.Node() || caller.Survivor() && e.Kind == event.LeaderStarted {
 			return nil
 		}
 		return principals.Forbidden(caller.Name, "cluster.propose", e.Kind.String(), "only nodes propose it")
@@ -226,17 +226,14 @@ func AuthorizeAccess(s *state.State, caller principals.Caller, wanted Access, no
 	if !s.Principals.On() {
 		return nil
 	}
+	if refusal := s.Principals.Admit(caller, nowMillis); refusal != nil {
+		return refusal
+	}
 	if caller.Node() {
-		if row := s.Principals.Credential(caller.Credential); row != nil && row.Over(nowMillis) {
-			return &failure.Refusal{Code: failure.Unauthenticated, Rule: "the credential was revoked", Hint: "issue the node a new certificate"}
-		}
 		if strings.HasPrefix(wanted.Action, "auth.") {
 			return nil
 		}
 		return principals.Forbidden(caller.Name, wanted.Action, wanted.Resource, "a node's certificate is for repairing who may do what, and for nothing else")
-	}
-	if refusal := s.Principals.Admit(caller, nowMillis); refusal != nil {
-		return refusal
 	}
 	return s.Principals.May(caller.Name, wanted.Action, wanted.Resource, nowMillis)
 }

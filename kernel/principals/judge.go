@@ -13,8 +13,11 @@ type Caller struct {
 	Credential string // by which it was known at the door; empty for none
 }
 
-// nodePrefix begins the name of a node.
-const nodePrefix = "node:"
+// What the names begin with that no principal has.
+const (
+	nodePrefix     = "node:"     // of a node
+	survivorPrefix = "recovery:" // of a node that a cluster goes on from alone (ME-8)
+)
 
 // ParseCaller reads the principal of an event: NAME#CREDENTIAL.
 func ParseCaller(principal string) Caller {
@@ -33,12 +36,22 @@ func (c Caller) String() string {
 // Node reports whether it is a node.
 func (c Caller) Node() bool { return strings.HasPrefix(c.Name, nodePrefix) }
 
+// Survivor reports whether it is the node that a cluster goes on from after its
+// majority was lost.
+func (c Caller) Survivor() bool { return strings.HasPrefix(c.Name, survivorPrefix) }
+
 // NodeCaller is the caller of a node's name.
 func NodeCaller(id string) Caller { return Caller{Name: nodePrefix + id} }
 
 // Admit says whether the caller's credential is in force, and its principal there
 // and enabled; nil if so (AU-3).
 func (t *Tables) Admit(c Caller, now int64) *failure.Refusal {
+	if c.Node() { // a certificate proved it: what is left is whether that was revoked
+		if row := t.Credential(c.Credential); row != nil && row.Over(now) {
+			return unknown("the credential was revoked", "issue the node a new certificate")
+		}
+		return nil
+	}
 	if c.Credential == "" {
 		return unknown("this cluster judges who asks, and the request has no credential",
 			"give a token: --token-file FILE, or the variable OMNI_TOKEN")

@@ -57,12 +57,12 @@ func CheckToken(field, id string) *failure.Refusal {
 // CheckCertificate holds the rule of client certificates' ids.
 func CheckCertificate(field, id string) *failure.Refusal {
 	serial := id[min(len(CertificatePrefix), len(id)):]
-	if !Certificate(id) || serial == "" || len(serial) > 40 || !alphanumeric(serial) {
-		return invalid(field, "must be cert: and the certificate's serial number, in lower-case hexadecimal digits")
+	if !Certificate(id) || serial == "" || len(serial) > 40 || len(serial) > 1 && serial[0] == '0' || !alphanumeric(serial) {
+		return invalid(field, "must be cert: and the certificate's serial number, in lower-case hexadecimal digits without leading zeros")
 	}
 	for i := range len(serial) {
 		if serial[i] > 'f' {
-			return invalid(field, "must be cert: and the certificate's serial number, in lower-case hexadecimal digits")
+			return invalid(field, "must be cert: and the certificate's serial number, in lower-case hexadecimal digits without leading zeros")
 		}
 	}
 	return nil

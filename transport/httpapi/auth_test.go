@@ -69,7 +69,7 @@ func TestBadCredentials(t *testing.T) {
 	decode[api.Done](t, d.admin("/principals/disabled", `{"disabled":true}`), http.StatusOK)
 	decode[api.Done](t, d.admin("/principals/deleted/delete", ``), http.StatusOK)
 	d.person("expired", "admin")
-	d.token("expired", fmt.Sprintf(`,"not_after_ms":%d`, time.Now().UnixMilli()+300))
+	d.token("expired", fmt.Sprintf(`,"not_after_ms":%d`, time.Now().UnixMilli()+3000))
 	require.Eventually(t, func() bool {
 		return d.as("expired", http.MethodGet, kernelPath+"/agents", "").status == http.StatusUnauthorized
 	}, 30*time.Second, 20*time.Millisecond)

@@ -55,7 +55,8 @@ func (s *Server) admit(r *http.Request, ask *asker, rule rule) *api.Error {
 // kernel then, and says so itself. What it says of itself it tells everybody, and does
 // what it is told by whoever is on its machine.
 func (s *Server) beforeKnown(r *http.Request, rule rule) *api.Error {
-	if rule != byNode || r.Method == http.MethodGet || local(r.RemoteAddr) {
+	acts := rule == byNode || rule == byAction
+	if !acts || r.Method == http.MethodGet || local(r.RemoteAddr) {
 		return nil
 	}
 	return refused(api.CodeNotCaughtUp, "", "this node does not know yet who may do this: it has not caught up since it started", "do it on the node's own machine, or ask again")
@@ -137,9 +138,13 @@ func (s *Server) expiry(ctx context.Context) <-chan time.Time {
 	if known == nil || !known.Principals.On() {
 		return nil
 	}
-	who, refusal := askerIn(ctx).caller(known)
+	ask := askerIn(ctx)
+	who, refusal := ask.caller(known)
 	if refusal != nil {
 		return nil // what comes next says so
+	}
+	if ask != nil && ask.paper != nil && ask.token == nil {
+		return time.After(time.Until(ask.until) + time.Millisecond)
 	}
 	row := known.Principals.Credential(who.Credential)
 	if row == nil || row.NotAfter == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/principals"
 	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/transport/api"
+	"github.com/omnikernel/omnikernel/transport/identity"
 )
 
 // asker is who a request says that it comes from, and what it wants. It is in the
@@ -22,6 +23,7 @@ type asker struct {
 	token   *api.Bearer        // nil for none
 	hash    [32]byte           // of its secret
 	paper   *principals.Caller // of a client certificate; nil for none
+	until   time.Time          // when that ends
 	refusal *failure.Refusal   // what is wrong with what it shows, whoever is asked
 	wanted  func(s *state.State) flows.Access
 	free    bool // the route is open to everybody
@@ -64,29 +66,23 @@ func (a *asker) read(header string) {
 
 // certified reads a client certificate that the connection verified.
 func (a *asker) certified(r *http.Request, clusterID string) {
-	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
+	who, shown, err := identity.Caller(r.TLS, clusterID, time.Now())
+	switch {
+	case !shown:
+		return
+	case err != nil:
+		a.refusal = &failure.Refusal{Code: failure.Unauthenticated, Rule: err.Error(), Hint: "omni tls inspect FILE shows what a certificate says; this cluster is " + clusterID}
+		return
+	case who.Kind == identity.Principal && principals.CheckName("", who.Name) != nil:
+		a.refusal = &failure.Refusal{Code: failure.Unauthenticated, Rule: "the client certificate's name cannot be a principal's", Hint: "issue one for a name that omni auth principal list shows"}
 		return
 	}
-	cert := r.TLS.VerifiedChains[0][0]
-	caller := principals.Caller{Credential: principals.CertificatePrefix + cert.SerialNumber.Text(16)}
-	for _, u := range cert.URIs {
-		if u.Scheme != "spiffe" {
-			continue
-		}
-		kind, name, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
-		switch {
-		case u.Host != clusterID:
-			a.refusal = &failure.Refusal{Code: failure.Unauthenticated, Rule: "the client certificate is another cluster's", Hint: "this cluster is " + clusterID}
-			return
-		case kind == "principal" && principals.CheckName("", name) == nil:
-			caller.Name = name
-		case kind == "node" && name != "":
-			caller.Name = principals.NodeCaller(name).Name
-		}
+	caller := principals.Caller{Name: who.Name}
+	if who.Kind == identity.Node {
+		caller = principals.NodeCaller(who.Name)
 	}
-	if caller.Name != "" {
-		a.paper = &caller
-	}
+	caller.Credential = principals.CertificatePrefix + who.Serial
+	a.paper, a.until = &caller, who.NotAfter
 }
 
 // caller is who it is, as a state knows it; a refusal when that is nobody, or nobody
@@ -110,6 +106,8 @@ func (a *asker) caller(s *state.State) (principals.Caller, *failure.Refusal) {
 				return who, &failure.Refusal{Code: failure.Unauthenticated, Rule: "the token is not known", Hint: "it was not copied whole, was deleted, or is another cluster's"}
 			}
 		}
+	case a.paper != nil && time.Now().After(a.until):
+		return *a.paper, &failure.Refusal{Code: failure.Unauthenticated, Rule: "the client certificate expired while the connection was open", Hint: "connect with a new one"}
 	case a.paper != nil:
 		who = *a.paper
 	}
