@@ -155,8 +155,8 @@ func parseGrant(text string) (g permissions.Grant, err error) {
 	if len(fields) != 3 {
 		return g, tell.Usage(hint, "--grant %q must be an effect, an action and a resource", text)
 	}
-	if err := g.Effect.UnmarshalText([]byte(fields[0])); err != nil {
-		return g, tell.Usage(hint, "--grant %q: %v", text, err)
+	if g.Effect.UnmarshalText([]byte(fields[0])) != nil || g.Effect == permissions.Escalate {
+		return g, tell.Usage(hint, "--grant %q: effect must be ALLOW or DENY", text)
 	}
 	g.Action, g.Resource = fields[1], fields[2]
 	return g, nil

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ var (
 	}
 	promGroupings = []string{"by", "on"}
 	promOperators = []string{"and", "or"}
+	docsPage      = regexp.MustCompile(`docs/[a-z-]+\.md`)
 	promTokens    = regexp.MustCompile(`"[^"]*"|[a-zA-Z_:][a-zA-Z0-9_:]*|[0-9.]+[a-z]*|=~|!~|!=|==|>=|<=|[-+*/<>=(){}\[\],]|\s+|.`)
 )
 
@@ -131,6 +133,9 @@ func seenAlerts(t *testing.T, all families) {
 			require.Contains(t, []string{"critical", "warning", "info"}, rule.Labels["severity"], rule.Alert)
 			require.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
 			require.NotEmpty(t, rule.Annotations["runbook"], rule.Alert)
+			for _, page := range docsPage.FindAllString(rule.Annotations["runbook"], -1) {
+				require.FileExists(t, filepath.Join("..", "..", page), rule.Alert)
+			}
 		}
 	}
 	require.Greater(t, len(seen), 15)

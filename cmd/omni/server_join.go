@@ -11,6 +11,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/datadir"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
+	"github.com/omnikernel/omnikernel/cmd/omni/tell"
 	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
 )
@@ -37,6 +38,9 @@ func (f *serverFlags) members(ctx context.Context) ([]cluster.Peer, error) {
 	listed, err := peerList(f.peers)
 	if err != nil {
 		return nil, err
+	}
+	if f.learner && f.replace != "" {
+		return nil, tell.Usage("leave one of them out", "--learner and --replace: a node takes a voter's place by its vote, which a learner has not")
 	}
 	if len(f.join) == 0 {
 		if len(listed) == 0 {
