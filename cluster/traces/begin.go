@@ -44,8 +44,9 @@ func (x *Exporter) find(p place, before uint64) (beginning, bool) {
 	if b, ok := x.begun.Get(p); ok {
 		return b, true
 	}
+	tick := false // where the tick began was passed: none of its calls is below
 	for range maxBack {
-		if before == 0 {
+		if before == 0 || tick && p.call != 0 {
 			break
 		}
 		block, err := x.o.Log.BlockAt(before - 1)
@@ -54,7 +55,10 @@ func (x *Exporter) find(p place, before uint64) (beginning, bool) {
 		}
 		for records := block.Records(); records.Next(); {
 			if records.Record.Agent == p.agent {
-				note(&records.Record, block.ClockMillis, func(other place, b beginning) { x.begun.Add(other, b) })
+				note(&records.Record, block.ClockMillis, func(other place, b beginning) {
+					tick = tick || other == place{p.agent, p.tick, 0}
+					x.begun.Add(other, b)
+				})
 			}
 		}
 		if b, ok := x.begun.Get(p); ok {

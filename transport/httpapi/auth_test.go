@@ -121,6 +121,9 @@ func TestTooLittleRole(t *testing.T) {
 	}
 	decode[api.Done](t, d.admin("/principals/ann", `{"roles":["author"]}`), http.StatusOK)
 	done := decode[api.Done](t, d.as("ann", http.MethodPost, kernelPath+"/agents", `{"name":"a"}`), http.StatusCreated)
+	d.person("eve", "reader")
+	e = decode[api.Error](t, d.as("eve", http.MethodPost, kernelPath+"/agents/"+done.AgentID+"/fork", `{"at":999999}`), http.StatusForbidden)
+	assert.Equal(t, "eve may not do agent.fork on a/"+done.AgentID, e.Message, "and nothing of how long the log is")
 	page := decode[api.LogPage](t, d.as("ann", http.MethodGet, fmt.Sprintf("%s/log?from=%d&limit=1", kernelPath, done.BusSeq), ""), http.StatusOK)
 	assert.Contains(t, string(page.Records[0].Body), `"principal":"ann#`+d.tokens["ann"].ID+`"`, "who did it is on record")
 	who := decode[api.Whoami](t, d.as("ann", http.MethodGet, kernelPath+"/auth/whoami", ""), http.StatusOK)

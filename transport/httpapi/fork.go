@@ -12,6 +12,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/logging"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -42,6 +43,11 @@ func (s *Server) makeFork(r *http.Request, body value.Raw) (event.Kind, any, *ap
 	view, no, row, e := s.findAgent(ctx, r, &params{})
 	if e != nil {
 		return 0, nil, e
+	}
+	// Whoever may not is told before anything is looked up, or worked out.
+	wanted := flows.Access{Action: "agent.fork", Resource: flows.AgentResource(view.State, r.PathValue("id"))}
+	if _, refusal := askerIn(ctx).may(view.State, wanted); refusal != nil {
+		return 0, nil, atDoor(refusal)
 	}
 	fork, e := s.momentOf(ctx, &view, no, row, asked.At)
 	if e != nil {
