@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/backups"
+	"github.com/omnikernel/omnikernel/cluster/capacity"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/state"
@@ -182,4 +183,6 @@ type Status struct {
 	Stopped *Stop `json:"stopped,omitempty"` // as the node knows that has applied most
 
 	KernelVersion uint32 `json:"kernel_version,omitempty"` // likewise; 0 while nobody knows
+
+	Near []capacity.Use `json:"near_limits,omitempty"` // limits of the cluster that are near or reached, as the asked node knows
 }

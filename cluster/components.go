@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/omnikernel/omnikernel/cluster/capacity"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
 )
@@ -92,11 +93,13 @@ func (n *Node) giveWay(ctx context.Context, forGood bool) {
 	}
 }
 
-// review makes the transitions that time makes due, and sees whether Raft works and
-// how the disk is.
+// review makes the transitions that time makes due, and sees whether Raft works, how
+// the disk is, and whether the cluster comes near a limit.
 func (n *Node) review(ctx context.Context) {
+	full := capacity.NewWatch(n.logger)
 	for ctx.Err() == nil {
 		n.lookAtDisk()
+		full.See(n.fsm.State())
 		if n.Healthy() == nil {
 			n.state.OK(raftComponent)
 		}

@@ -1,14 +1,18 @@
 package cluster_test
 
 import (
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/cluster/capacity"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/kernel/evaluator"
 	evaluators "github.com/omnikernel/omnikernel/kernel/evaluator/registry"
@@ -82,4 +86,55 @@ func (c *crew) startOne(at int) cluster.Answer {
 	return c.node(at).Propose(c.t.Context(), event.Event{Kind: event.AgentStart, Principal: "test", Body: event.Encode(event.Start{Define: event.Define{
 		Program: kerneltest.JSON(c.t, `{"kind":"LITERAL","payload":{"value":1}}`),
 	}})})
+}
+
+// LI-10: as a limit of the whole cluster comes near and is reached, every node's log
+// says so once, and the cluster's status says it to whoever asks.
+func TestLimitsOfTheClusterAreSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logs [3]lines
+		c := newCrewWith(t, testStore(), true, func(i int, config *cluster.Config) {
+			config.Limits.MaxAgents = 5
+			config.Logger = hclog.New(&hclog.LoggerOptions{Output: &logs[i], DisableTime: true})
+		})
+		leader := c.leader()
+		for said, agents := range []uint64{3, 4, 5} { // nothing at 60 %, then the warning, then the error
+			for c.node(leader).Measure().Kernel.Agents.Len() < uint32(agents) {
+				require.Equal(t, cluster.Applied, c.define(leader).Verdict)
+			}
+			c.until("every node has said it", func() bool {
+				return logs[0].with("limit=max_agents") == said && logs[1].with("limit=max_agents") == said && logs[2].with("limit=max_agents") == said
+			})
+			near := c.node(leader).Status(t.Context(), true).Near
+			if said == 0 {
+				require.Empty(t, near)
+				continue
+			}
+			require.Equal(t, []capacity.Use{{Limit: "max_agents", Used: agents, Most: 5}}, near)
+		}
+		time.Sleep(time.Minute) // of the test's clock
+		for i := range logs {
+			require.Equal(t, 2, logs[i].with("limit=max_agents"), logs[i].text.String())
+			require.Equal(t, 1, logs[i].with("more is refused: limit=max_agents used=5 most=5"))
+		}
+	})
+}
+
+// lines is what a node's log says.
+type lines struct {
+	mu   sync.Mutex // guards text
+	text strings.Builder
+}
+
+// Write takes a line.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) with(part string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), part)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/omnikernel/omnikernel/cluster/capacity"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
 )
@@ -20,6 +21,7 @@ func (n *Node) Status(ctx context.Context, alone bool) Status {
 	if leader, ok := n.Leader(); ok {
 		out.Leader = leader.ID
 	}
+	out.Near = capacity.NearOf(n.fsm.State())
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/omnikernel/omnikernel/cluster/capacity"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/traces"
@@ -167,6 +168,9 @@ func (t told) kernel(s *state.State, now time.Time) {
 	t.gauge("omni_kernel_sessions", "Sessions that are open.", float64(s.Sessions.Len()))
 	t.gauge("omni_kernel_escalations_open", "Requests that wait for somebody's decision.", float64(s.Escalations.Len()))
 	t.gauge("omni_kernel_runs", "Runs that were defined, ended ones among them.", float64(s.Runs.Len()))
+	for _, u := range capacity.Of(s) {
+		t.gauge("omni_kernel_limit_used_ratio", "How much is used of what the cluster's configuration bounds as a whole, by the limit's name; at 1 more is refused.", u.Share(), "limit", u.Limit)
+	}
 }
 
 func (t told) agents(counts [lifecycle.States]int) {

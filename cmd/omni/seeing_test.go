@@ -95,7 +95,7 @@ func (p *processes) traffic() (agent string) {
 func TestSeeing(t *testing.T) {
 	backups, collector := t.TempDir(), newCollector(t)
 	t.Setenv("OTEL_SERVICE_NAME", "seen-by-a-test")
-	p := newProcesses(t, []string{t.TempDir(), t.TempDir(), t.TempDir()}, "--timing", "2", "--backup-dir", backups, "--backup-every", "1s", "--log-format", "json", "--otlp-endpoint", collector.URL)
+	p := newProcesses(t, []string{t.TempDir(), t.TempDir(), t.TempDir()}, "--timing", "2", "--backup-dir", backups, "--backup-every", "1s", "--log-format", "json", "--otlp-endpoint", collector.URL, "--limit", "max_agents=1000")
 	p.startAll()
 	agent := p.traffic()
 	p.alike()
@@ -196,6 +196,8 @@ func seenValues(t *testing.T, p *processes) {
 			require.True(t, found, "%s%v of %s", want.name, want.labels, p.id(i))
 			require.GreaterOrEqual(t, got, want.least, "%s%v of %s", want.name, want.labels, p.id(i))
 		}
+		used, _ := f.value("omni_kernel_limit_used_ratio", "limit", "max_agents")
+		require.InDelta(t, 0.001, used, 0, "one of 1000")
 		leader, _ := f.value("omni_raft_store_seconds", "role", "leader")
 		follower, _ := f.value("omni_raft_store_seconds", "role", "follower")
 		require.Positive(t, leader+follower, "writes of %s", p.id(i))

@@ -53,6 +53,7 @@ type serverFlags struct {
 	snapshotBytes         uint64
 	trailingLogs          uint64
 	segmentBytes          uint64
+	kernelLimits          []string // NAME=N
 	backupDir             string
 	backupEvery           time.Duration
 	backupKeep            int
@@ -134,6 +135,7 @@ func (f *serverFlags) addFlags(cmd *cobra.Command) {
 	flags.Uint64Var(&f.snapshotBytes, "snapshot-bytes", 64<<20, "how much the Raft log grows before a snapshot is taken, or twice the last snapshot if that is more")
 	flags.Uint64Var(&f.trailingLogs, "trailing-logs", 32_768, "entries that the Raft log keeps behind a snapshot, for nodes that were away")
 	flags.Uint64Var(&f.segmentBytes, "segment-bytes", config.Default().SegmentBytes, "of a new cluster: where the files of the execution log are cut")
+	flags.StringArrayVar(&f.kernelLimits, "limit", nil, "of a new cluster: NAME=N, such as max_agents=5000, once for each; docs/limits.md has the names")
 	flags.StringVar(&f.backupDir, "backup-dir", "", "where the node puts backups by itself; nowhere when empty")
 	flags.DurationVar(&f.backupEvery, "backup-every", time.Hour, "how often, if anything happened")
 	flags.IntVar(&f.backupKeep, "backup-keep", 24, "how many of its own stay there; the oldest make room")
@@ -394,6 +396,7 @@ func openNode(c cluster.Config) (served, error) {
 func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal chan<- error) (cluster.Config, error) {
 	limits := config.Default()
 	limits.ClusterID, limits.KernelID, limits.SegmentBytes = f.cluster, f.kernel, f.segmentBytes
+	unset := setLimits(&limits, f.kernelLimits)
 	_, _ = rand.Read(limits.Seed[:]) // counts on the node that boots the cluster only
 	servers, unknown := readMCPServers(f.mcpServers)
 	registry, err := tools.New(tools.Options{
@@ -424,9 +427,9 @@ func (f serverFlags) config(peers []cluster.Peer, logger hclog.Logger, fatal cha
 		c.Backups = &cluster.BackupConfig{Dir: f.backupDir, Every: f.backupEvery, Keep: f.backupKeep}
 	}
 	if refusal := limits.Check(); refusal != nil {
-		return c, fmt.Errorf("--%s: %s", strings.ReplaceAll(refusal.Field, "_", "-"), refusal.Rule)
+		return c, wrongLimit(refusal)
 	}
-	return c, errors.Join(err, unknown)
+	return c, errors.Join(err, unknown, unset)
 }
 
 // answer begins to answer, under supervision: a listener that fails is opened

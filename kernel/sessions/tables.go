@@ -134,6 +134,9 @@ func (t *Tables) Publish() Tables {
 // Len is the number of sessions.
 func (t *Tables) Len() int { return t.byID.Len() }
 
+// Keys is how many idempotency keys are remembered.
+func (t *Tables) Keys() int { return t.keys.Len() }
+
 // Judgement of a command before it is decided.
 type Judgement struct {
 	Repeat  *Answer // it was answered before

@@ -87,6 +87,15 @@ type Status struct {
 	Stopped *Stop `json:"stopped,omitempty" doc:"the emergency stop that holds, as the node knows that has applied most; absent while the kernel runs"`
 
 	KernelVersion uint32 `json:"kernel_version,omitempty" doc:"version of the kernel's behaviour: what every node knows; absent while it is not known"`
+
+	NearLimits []Limit `json:"near_limits,omitempty" doc:"limits of the cluster as a whole of which 80 % or more are used, in the asked node's state; absent when there are none"`
+}
+
+// Limit is how much there is of what the cluster's configuration bounds.
+type Limit struct {
+	Limit string `json:"limit" doc:"its name in the cluster's configuration, such as max_agents"`
+	Used  uint64 `json:"used"`
+	Most  uint64 `json:"most" doc:"more is refused"`
 }
 
 // TransferBody is the body of POST /v1/cluster/transfer.

@@ -29,6 +29,9 @@ func status(from cluster.Status) *api.Status {
 		Nodes: make([]api.NodeStatus, 0, len(from.Nodes)), Stopped: (*api.Stop)(from.Stopped),
 		KernelVersion: from.KernelVersion,
 	}
+	for _, u := range from.Near {
+		to.NearLimits = append(to.NearLimits, api.Limit(u))
+	}
 	for _, n := range from.Nodes {
 		to.Nodes = append(to.Nodes, api.NodeStatus{
 			ID: n.ID, API: n.API, Raft: n.Raft, Role: string(n.Role), Term: n.Term,

@@ -25,6 +25,9 @@ func Status(p *tell.Page, s api.Status) {
 		p.Line("%s by %s at %s: %s", p.Bad("stopped"), stop.By, when(stop.SinceMillis), stop.Reason)
 		p.Line("%s", p.Faint("  nothing runs until: omni cluster resume"))
 	}
+	for _, l := range s.NearLimits {
+		p.Line("%s", limit(p.Style, l))
+	}
 	p.Line("")
 	rows := make([][]string, 0, len(s.Nodes))
 	for _, n := range s.Nodes {
@@ -52,6 +55,15 @@ func Status(p *tell.Page, s api.Status) {
 	for _, pair := range unlike(s.Nodes) {
 		p.Line("%s", p.Bad(pair))
 	}
+}
+
+// limit tells of one that is near, or reached.
+func limit(style tell.Style, l api.Limit) string {
+	text := l.Limit + ": " + number(l.Used) + " of " + number(l.Most)
+	if l.Used >= l.Most {
+		return style.Bad(text + ": more is refused")
+	}
+	return style.Warn(text + ": more is refused soon")
 }
 
 // versions tells the kernel version, and who keeps it from rising.

@@ -172,6 +172,13 @@ func TestStatusTellsOfTheStop(t *testing.T) {
 	assert.NotContains(t, page(func(p *tell.Page) { Status(p, api.Status{ClusterID: "c"}) }), "stopped")
 }
 
+// LI-10: whoever looks at the status sees what will be refused soon, and what is.
+func TestStatusTellsOfLimits(t *testing.T) {
+	status := api.Status{ClusterID: "c", NearLimits: []api.Limit{{Limit: "max_agents", Used: 8000, Most: 10_000}, {Limit: "max_runs", Used: 7, Most: 7}}}
+	got := page(func(p *tell.Page) { Status(p, status) })
+	assert.Contains(t, got, "\nmax_agents: 8000 of 10000: more is refused soon\nmax_runs: 7 of 7: more is refused\n")
+}
+
 // LO-3: whoever looks at the status must see that two nodes differ.
 func TestUnlikeNodesAreNamed(t *testing.T) {
 	status := api.Status{ClusterID: "c", KernelID: "default", Term: 2, Nodes: []api.NodeStatus{
