@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"slices"
 	"testing"
@@ -30,13 +29,7 @@ func (p *processes) rejoins(i int, more ...string) {
 	args := []string{
 		"cluster", "join", "--server", p.url(0), "--node", p.id(i), "--data-dir", p.dirs[i], "--api-addr", p.api[i], "--raft-addr", p.raft[i],
 	}
-	output, err := os.OpenFile(p.outputOf(i), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	require.NoError(p.t, err)
-	defer output.Close()
-	cmd := exec.Command(p.omni, slices.Concat(args, p.flags, more)...)
-	cmd.Stdout, cmd.Stderr = output, output
-	require.NoError(p.t, cmd.Start())
-	p.nodes[i] = cmd
+	p.launch(i, p.omni, slices.Concat(args, p.flags, more))
 }
 
 // members waits until the cluster lists what is wanted of it.

@@ -96,10 +96,16 @@ func (p *processes) start(i int, more ...string) {
 	if p.own != nil {
 		args = append(args, p.own(i)...)
 	}
+	p.launch(i, p.omni, slices.Concat(args, p.flags, more))
+}
+
+// launch starts a node's process, whose output goes on in the node's file.
+func (p *processes) launch(i int, program string, args []string) {
+	p.t.Helper()
 	output, err := os.OpenFile(p.outputOf(i), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(p.t, err)
 	defer output.Close()
-	cmd := exec.Command(p.omni, append(append(args, p.flags...), more...)...)
+	cmd := exec.Command(program, args...)
 	cmd.Stdout, cmd.Stderr = output, output
 	require.NoError(p.t, cmd.Start())
 	p.nodes[i] = cmd

@@ -24,7 +24,7 @@ var (
 	}
 	promGroupings = []string{"by", "on"}
 	promOperators = []string{"and", "or"}
-	docsPage      = regexp.MustCompile(`docs/[a-z-]+\.md`)
+	docsPage      = regexp.MustCompile(`docs/([a-z-]+\.md)(?:#([a-z0-9-]+))?`)
 	promTokens    = regexp.MustCompile(`"[^"]*"|[a-zA-Z_:][a-zA-Z0-9_:]*|[0-9.]+[a-z]*|=~|!~|!=|==|>=|<=|[-+*/<>=(){}\[\],]|\s+|.`)
 )
 
@@ -133,8 +133,9 @@ func seenAlerts(t *testing.T, all families) {
 			require.Contains(t, []string{"critical", "warning", "info"}, rule.Labels["severity"], rule.Alert)
 			require.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
 			require.NotEmpty(t, rule.Annotations["runbook"], rule.Alert)
-			for _, page := range docsPage.FindAllString(rule.Annotations["runbook"], -1) {
-				require.FileExists(t, filepath.Join("..", "..", page), rule.Alert)
+			for _, page := range docsPage.FindAllStringSubmatch(rule.Annotations["runbook"], -1) {
+				require.FileExists(t, filepath.Join("../../docs", page[1]), rule.Alert)
+				require.True(t, page[2] == "" || hasAnchor(partsOf(t, page[1]), page[2]), "%s: %s", rule.Alert, page[0])
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -157,7 +158,7 @@ func (s *secured) rotate(t *testing.T, ann credentials) {
 	old := filepath.Join(t.TempDir(), "old")
 	require.NoError(t, os.CopyFS(old, os.DirFS(s.made)))
 	s.does("tls", "rotate", "--dir", s.made)
-	load := s.begin(t, s.connect(ann)) // it trusts both from here on
+	load := beginSteady(t, s.connect(ann), 0) // it trusts both from here on
 	everywhere := func(names func(i int) []string) {
 		t.Helper()
 		for i := range s.nodes {
@@ -205,13 +206,15 @@ func (s *secured) rotate(t *testing.T, ann credentials) {
 // steady are commands, one after the other.
 type steady struct {
 	client       atomic.Pointer[client.Client]
+	quiet        sync.Mutex // held by a command, and by whoever wants none
 	done, failed atomic.Int64
 	stop         context.CancelFunc
 	ended        chan struct{}
 	last         atomic.Pointer[error]
 }
 
-func (s *secured) begin(t *testing.T, c *client.Client) *steady {
+// beginSteady defines load-0, load-1 and so on, pausing for a moment in between.
+func beginSteady(t *testing.T, c *client.Client, pause time.Duration) *steady {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &steady{stop: cancel, ended: make(chan struct{})}
 	l.client.Store(c)
@@ -219,19 +222,25 @@ func (s *secured) begin(t *testing.T, c *client.Client) *steady {
 	go func() {
 		defer close(l.ended)
 		for n := 0; ctx.Err() == nil; n++ {
-			c := l.client.Load()
-			c.Close() // what is idle: each has a handshake of its own
-			_, err := c.Define(context.WithoutCancel(ctx), event.Define{Name: fmt.Sprintf("load-%d", n)})
-			if err != nil {
-				l.failed.Add(1)
-				l.last.Store(&err)
-				continue
-			}
-			l.done.Add(1)
+			l.one(ctx, n)
+			time.Sleep(pause)
 		}
 	}()
 	l.goesOn(t)
 	return l
+}
+
+func (l *steady) one(ctx context.Context, n int) {
+	l.quiet.Lock()
+	defer l.quiet.Unlock()
+	c := l.client.Load()
+	c.Close() // what is idle: each has a handshake of its own
+	if _, err := c.Define(context.WithoutCancel(ctx), event.Define{Name: fmt.Sprintf("load-%d", n)}); err != nil {
+		l.failed.Add(1)
+		l.last.Store(&err)
+		return
+	}
+	l.done.Add(1)
 }
 
 // goesOn waits until more was done.
