@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/lineage"
 	"github.com/omnikernel/omnikernel/cluster/metrics"
 	"github.com/omnikernel/omnikernel/cluster/nodejournal"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
@@ -40,6 +41,7 @@ type Config struct {
 	Calls      consensus.PeerCaller
 	Crash      consensus.CrashDetector // nil: no crash-fast failover
 	History    HistoryCaller           // nil: missing history is not fetched
+	Lineage    *lineage.Line           // nil: the cluster was never recovered
 	Tools      *tools.Registry
 	Evaluators flows.Lookup
 	// Join says that the cluster exists already: a node with an empty directory

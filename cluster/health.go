@@ -84,6 +84,9 @@ func (n *Node) Healthy() error {
 	if err := n.machine(); err != nil {
 		return err
 	}
+	if err := n.isApart(); err != nil {
+		return err
+	}
 	raft := n.group.Status()
 	switch {
 	case raft.Leader.ID == "":

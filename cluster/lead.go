@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/datadir"
+	"github.com/omnikernel/omnikernel/cluster/lineage"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
 	"github.com/omnikernel/omnikernel/kernel/event"
 )
@@ -124,9 +125,14 @@ const recoveryPrincipal = "recovery:"
 // tellRecovery puts on record that the cluster was recovered from this node.
 func (n *Node) tellRecovery(e *event.Event) bool {
 	r, pending, err := datadir.PendingRecovery(n.config.DataDir)
+	var through string
+	if pending {
+		through, err = datadir.Lineage(n.config.DataDir)
+	}
 	if err != nil {
 		n.logger.Error("whether the cluster was recovered from this node cannot be read", "error", err)
 	}
+	pending = pending && lineage.Ends(through, r.Token) // or the recovery was cut short, and did not happen
 	if pending && e.Kind == event.LeaderStarted {
 		n.logger.Warn("this cluster goes on from one survivor of a lost majority", "node", n.config.NodeID, "index", r.Index, "members_before", r.Members)
 		e.Principal = recoveryPrincipal + n.config.NodeID

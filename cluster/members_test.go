@@ -230,3 +230,22 @@ func TestMembersAreKept(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(c.dirs[0], "members.json")))
 	c.start(0)
 }
+
+// A node that is part of a majority at work stays when it hears of a recovery that it
+// knows nothing of, and says so; a node that has nothing waits (ME-9).
+func TestTwoClustersOfOne(t *testing.T) {
+	c := newTrio(t, unhurried)
+	c.write(1)
+	c.sameDigests()
+	for i, n := range c.nodes {
+		poll(t, "it is well", func() bool { return n.Healthy() == nil })
+		require.False(t, n.Fresh())
+		n.Outlived("n9")
+		require.ErrorContains(t, n.Healthy(), "n9 said so", "n%d", i+1)
+	}
+	c.write(1)
+	joiner := c.nodes[c.join("n4")]
+	require.True(t, joiner.Fresh())
+	joiner.Outlived("n9") // its Fatal would fail the test
+	require.NoFileExists(t, filepath.Join(c.dirs[3], "OUTLIVED"))
+}

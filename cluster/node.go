@@ -60,7 +60,8 @@ type Node struct {
 	stopping atomic.Bool
 	fatal    sync.Once
 	failure  atomic.Pointer[error]
-	disk     atomic.Pointer[look] // nil: it has not been looked at
+	disk     atomic.Pointer[look]   // nil: it has not been looked at
+	apart    atomic.Pointer[string] // who goes on with a recovered cluster that this node is not of; nil: nobody
 }
 
 // Open starts the node: it claims the data directory, restores the kernel and
@@ -210,6 +211,7 @@ func (n *Node) join() (err error) {
 	n.quit = quit
 	n.state.OK(raftComponent)
 	n.atWork = supervise.Begin(ctx, n.supervision(), n.wrapped(n.components())...)
+	c.Lineage.Follow(n)
 	return nil
 }
 

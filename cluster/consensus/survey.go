@@ -17,6 +17,7 @@ type Standing struct {
 	LastTerm uint64 // of that
 	Snapshot uint64 // index of the newest snapshot; 0 for none
 	Members  []Member
+	Since    uint64 // index of the newest configuration, which has the members
 
 	log uint64 // index of the log's last entry
 }
@@ -41,7 +42,7 @@ func Survey(log raft.LogStore, stable raft.StableStore, snapshotDir string) (s S
 			return s, fmt.Errorf("read entry %d of the log: %w", index, err)
 		}
 		if entry.Type == raft.LogConfiguration {
-			s.Members = membersOf(raft.DecodeConfiguration(entry.Data))
+			s.Members, s.Since = membersOf(raft.DecodeConfiguration(entry.Data)), index
 		}
 		s.Last, s.LastTerm = index, entry.Term
 	}
@@ -61,7 +62,7 @@ func (s *Standing) readSnapshot(dir string) error {
 		return err
 	}
 	s.Snapshot, s.Last, s.LastTerm = found[0].Index, found[0].Index, found[0].Term
-	s.Members = membersOf(found[0].Configuration)
+	s.Members, s.Since = membersOf(found[0].Configuration), found[0].ConfigurationIndex
 	return nil
 }
 

@@ -64,6 +64,30 @@ func TestNeed(t *testing.T) {
 	require.ErrorContains(t, datadir.Need(dir, 9), "does not parse")
 }
 
+// ME-9: which recoveries the data has been through is kept with whose it is, whatever
+// else is, in a format that older binaries refuse. Who was left behind starts no more.
+func TestLineage(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	none, err := datadir.Lineage(dir)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	require.NoError(t, datadir.Claim(dir, "a", "n1"))
+	require.NoError(t, datadir.KeepLineage(dir, "3f9a0c51"))
+	require.NoError(t, datadir.Need(dir, 2))
+	require.NoError(t, datadir.KeepLineage(dir, "3f9a0c51.00c0ffee"))
+	found, err := datadir.Lineage(dir)
+	require.NoError(t, err)
+	require.Equal(t, "3f9a0c51.00c0ffee", found)
+	require.NoError(t, datadir.Claim(dir, "a", "n1"))
+	content, err := os.ReadFile(filepath.Join(dir, "node.json"))
+	require.NoError(t, err)
+	require.Contains(t, string(content), `{"format":2,"cluster_id":"a","node_id":"n1","kernel_version":2,"lineage":"3f9a0c51.00c0ffee","sum":"`)
+	require.NoError(t, datadir.Outlive(dir))
+	err = datadir.Claim(dir, "a", "n1")
+	require.ErrorIs(t, err, datadir.ErrOutlived)
+	require.True(t, datadir.IsOver(err))
+}
+
 // Between Begin and End a directory starts nowhere; what a cut restore left behind
 // makes room for the next one, and what anybody else has left is not touched.
 func TestRestoringDirectories(t *testing.T) {

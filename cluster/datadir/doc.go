@@ -3,6 +3,7 @@
 //	DIR/node.json              the cluster and the node that it belongs to, for ever
 //	DIR/DIVERGED               this replica differed from the majority: never used again
 //	DIR/REMOVED                the node was removed from its cluster: never used again
+//	DIR/OUTLIVED               the cluster was recovered without the node: never used again
 //	DIR/members.json           who the members are, as the node knew last, and what it is among them
 //	DIR/RECOVERED              the node was made the only member, and the log does not say so yet
 //	DIR/RESTORING              a restore is being written here, or was cut short

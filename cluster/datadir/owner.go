@@ -16,7 +16,14 @@ const (
 	nodeFile     = "node.json"
 	divergedFile = "DIVERGED"
 	removedFile  = "REMOVED"
-	dirFormat    = 1 // newest; a directory that a binary of kernel version 1 may open has 0
+	outlivedFile = "OUTLIVED"
+)
+
+// Formats of node.json. A directory that a binary of kernel version 1 may open has 0.
+const (
+	formatVersion = 1 // it says what kernel version the data needs
+	formatLineage = 2 // … and which recoveries it has been through
+	dirFormat     = formatLineage
 )
 
 // KernelDir is where a kernel's data is: a node will host several.
@@ -37,6 +44,11 @@ type owner struct {
 	// KernelVersion is what the data needs of a binary that opens it (EV-9); absent in
 	// format 0, whose data is of version 1.
 	KernelVersion uint32 `json:"kernel_version,omitempty"`
+
+	// Lineage is which recoveries of the cluster the data has been through (ME-9), and
+	// Sum the checksum of it all then; absent before format 2.
+	Lineage string `json:"lineage,omitempty"`
+	Sum     string `json:"sum,omitempty"`
 }
 
 // Errors of Claim that tell an operator to look at the data directory.
@@ -50,6 +62,9 @@ var (
 // ErrRemoved says that the node is no member of its cluster any more.
 var ErrRemoved = errors.New("cluster: this node was removed from its cluster, and its id must not come back: move its data directory away, and join with an empty one under a new id (omni cluster join)")
 
+// ErrOutlived says that the cluster goes on without what this node has.
+var ErrOutlived = errors.New("cluster: after a majority was lost this cluster was recovered without this node (omni cluster recover), and what it has is not part of the cluster any more: move its data directory away, and join with an empty one (omni cluster join)")
+
 // Claim makes the data directory this node's, or refuses it.
 func Claim(dir, cluster, node string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -60,6 +75,9 @@ func Claim(dir, cluster, node string) error {
 	}
 	if _, err := os.Stat(filepath.Join(dir, removedFile)); err == nil {
 		return fmt.Errorf("%w (%s)", ErrRemoved, dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, outlivedFile)); err == nil {
+		return fmt.Errorf("%w (%s)", ErrOutlived, dir)
 	}
 	if restoring(dir) {
 		return fmt.Errorf("%w (%s)", ErrRestoring, dir)
@@ -96,20 +114,7 @@ func Need(dir string, version uint32) error {
 	if version < 2 {
 		return nil
 	}
-	path := filepath.Join(dir, nodeFile)
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("cluster: data directory: %w", err)
-	}
-	found, err := readOwner(content)
-	if err != nil {
-		return fmt.Errorf("cluster: %s does not parse: %w", path, err)
-	}
-	if found.KernelVersion >= version {
-		return nil
-	}
-	found.Format, found.KernelVersion = dirFormat, version
-	return writeOwner(path, found)
+	return changeOwner(dir, func(o *owner) { o.KernelVersion = max(o.KernelVersion, version) })
 }
 
 // readOwner reads node.json. One of a newer format may hold what this version
@@ -120,6 +125,13 @@ func readOwner(content []byte) (found owner, err error) {
 		strict := json.NewDecoder(bytes.NewReader(content))
 		strict.DisallowUnknownFields()
 		err = strict.Decode(&found)
+		switch {
+		case err != nil:
+		case found.Format != found.format():
+			err = fmt.Errorf("format %d does not fit what it holds", found.Format)
+		case found.Lineage != "" && found.Sum != found.sum():
+			err = errors.New("its checksum does not fit")
+		}
 	}
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -132,7 +144,7 @@ func readOwner(content []byte) (found owner, err error) {
 	return found, err
 }
 
-// writeOwner is durable before anything else is written beside it.
+// writeOwner writes it.
 func writeOwner(path string, o owner) error {
 	content, err := json.Marshal(o)
 	if err != nil {
@@ -177,6 +189,15 @@ func Owner(dir string) (cluster, node string, ok bool, err error) {
 		return "", "", false, fmt.Errorf("cluster: data directory: %w", err)
 	}
 	return found.Cluster, found.Node, true, nil
+}
+
+// IsOver tells whether an error ends a node that is no member any more: in order, and
+// for good.
+func IsOver(err error) bool { return errors.Is(err, ErrRemoved) || errors.Is(err, ErrOutlived) }
+
+// Outlive marks the directory of a node without which the cluster was recovered.
+func Outlive(dir string) error {
+	return WriteFile(filepath.Join(dir, outlivedFile), []byte(ErrOutlived.Error()+"\n"))
 }
 
 // Retire marks the directory of a node that was removed from its cluster.

@@ -16,6 +16,7 @@ type Recovery struct {
 	Index   uint64   `json:"index"` // of the configuration in the Raft log
 	Term    uint64   `json:"term"`  // that the node had seen before
 	Members []string `json:"members"`
+	Token   string   `json:"token"` // that confirmed it: its beginning names the recovery in lineages
 }
 
 // NoteRecovery writes it.

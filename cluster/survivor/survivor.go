@@ -150,10 +150,14 @@ func Recover(p Plan, token string) (f Finding, err error) {
 	if token != f.Token {
 		return f, ErrToken
 	}
+	through, err := extended(p.Dir, f.Token)
+	if err != nil {
+		return f, err
+	}
 	if f.Copy, err = keepCopy(p, f.Last); err != nil {
 		return f, err
 	}
-	note := datadir.Recovery{Index: f.Last + 1, Term: f.Term}
+	note := datadir.Recovery{Index: f.Last + 1, Term: f.Term, Token: f.Token}
 	for _, m := range f.Members {
 		note.Members = append(note.Members, m.ID)
 	}
@@ -161,7 +165,10 @@ func Recover(p Plan, token string) (f Finding, err error) {
 		return f, err
 	}
 	f.Index, err = consensus.Reform(s.store.Logs(), s.store.Stable(), s.standing, consensus.Member{ID: f.Node, Address: f.Raft, Voter: true})
-	return f, err
+	if err != nil {
+		return f, err
+	}
+	return f, datadir.KeepLineage(p.Dir, through)
 }
 
 // keepCopy keeps the Raft store, without its snapshots, which are not changed.

@@ -24,10 +24,10 @@ makes the node the only member of its cluster. The Raft store is copied first.
 Use it only when a majority of the voters will never come back: as long as they may, wait,
 or there will be two clusters. What was committed and never reached this node is lost; what
 reached it and was not committed takes effect. Of several survivors take the one with the
-highest last term, and of those the highest last index; no other may be started again.
+highest last term, and of those the highest last index. Any other that comes back with what
+it had is turned away by the recovered cluster, and stops.
 
-Then start the node as ever, and add others, with empty directories and under new ids:
-omni cluster join. The log says, where it goes on, that this happened: LEADER_STARTED by
+Then start the node as ever, and add others, with empty directories: omni cluster join. The log says, where it goes on, that this happened: LEADER_STARTED by
 recovery:NODE.`,
 		Example: `  omni cluster recover --data-dir /var/lib/omni
   omni cluster recover --data-dir /var/lib/omni --confirm 3f9a0c51d27e`,

@@ -15,11 +15,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/datadir"
+	"github.com/omnikernel/omnikernel/cluster/lineage"
 	"github.com/omnikernel/omnikernel/cluster/logsink"
 	"github.com/omnikernel/omnikernel/cluster/metrics"
 	"github.com/omnikernel/omnikernel/cluster/nodestate"
 	"github.com/omnikernel/omnikernel/cluster/raftstore"
 	"github.com/omnikernel/omnikernel/cluster/supervise"
+	"github.com/omnikernel/omnikernel/cluster/survivor"
 	"github.com/omnikernel/omnikernel/cluster/tools"
 	"github.com/omnikernel/omnikernel/cluster/tools/echo"
 	"github.com/omnikernel/omnikernel/cluster/tools/httprequest"
@@ -280,9 +283,16 @@ func (f serverFlags) open(c cluster.Config, secured *identity.Store) (_ *standin
 	if s.api, err = net.Listen("tcp", f.apiAddr); err != nil {
 		return nil, fmt.Errorf("API address: %w: is another node running here? choose a free port with --api-addr", err)
 	}
+	past := survivor.Plan{Dir: f.dataDir, Kernel: f.kernel, Store: raftstore.Kind(f.store)}
+	if err := survivor.Settle(past); err != nil {
+		return nil, err
+	}
+	if c.Lineage, err = lineage.Open(f.dataDir, c.Logger.Named("lineage")); err != nil {
+		return nil, err
+	}
 	var there whereabouts
 	if s.endpoint, err = raftstream.Listen(raftstream.Options{
-		Listen: f.raftAddr, Advertise: f.advertised(c.Peers), ClusterID: f.cluster, NodeID: f.node, TLS: secured, NodeAt: there.nodeAt, Logger: c.Logger.Named("streams"),
+		Listen: f.raftAddr, Advertise: f.advertised(c.Peers), ClusterID: f.cluster, NodeID: f.node, TLS: secured, NodeAt: there.nodeAt, Lineage: c.Lineage, Logger: c.Logger.Named("streams"),
 	}); err != nil {
 		return nil, fmt.Errorf("raft address: %w: choose a free port with --raft-addr", err)
 	}
@@ -463,8 +473,8 @@ func (s *standing) serve(ctx context.Context, l *life, fatal <-chan error) error
 		l.again = true
 	case failed = <-fatal:
 		// What was detected must not be followed by anything else: no hand-over,
-		// no flush. The process ends with it. A node that was removed stops in order.
-		if !errors.Is(failed, cluster.ErrRemoved) {
+		// no flush. The process ends with it. A node that is no member any more stops in order.
+		if !datadir.IsOver(failed) {
 			return failed
 		}
 		why = nodestate.Cause{By: "node", Text: failed.Error()}

@@ -160,7 +160,7 @@ func (l *life) opened(ctx context.Context) {
 func (l *life) end(failed error) error {
 	within := keptWithinFatal
 	switch {
-	case failed == nil || errors.Is(failed, datadir.ErrRemoved):
+	case failed == nil || datadir.IsOver(failed):
 		within = keptWithin
 		told := l.state.Snapshot() // to stop
 		l.ask(nodestate.Done, nodestate.Cause{By: told.By, Text: told.Cause})

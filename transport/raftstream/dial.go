@@ -40,7 +40,7 @@ func (k *Kernel) introduce(ctx context.Context, raw net.Conn, address string, ki
 	if err != nil {
 		return nil, "", err
 	}
-	h := hello{kind: kind, cluster: e.options.ClusterID, kernel: k.id, node: e.options.NodeID}
+	h := hello{kind: kind, cluster: e.options.ClusterID, kernel: k.id, node: e.options.NodeID, lineage: e.options.Lineage.Own()}
 	if _, err := conn.Write(h.encode()); err != nil {
 		return nil, "", fmt.Errorf("greet %s: %w", address, err)
 	}
@@ -56,6 +56,9 @@ func (k *Kernel) introduce(ctx context.Context, raw net.Conn, address string, ki
 		if e.refusals.news(refused, time.Now()) {
 			e.options.Logger.Error("peer refused our stream", "address", address, "reason", refused.Code.String(),
 				"cluster", e.options.ClusterID, "kernel", k.id, "our_version", Version, "its_version", reply.version, "hint", refused.Code.hint())
+		}
+		if refused.Code == Outlived {
+			e.options.Lineage.Outlived(address)
 		}
 		return nil, "", refused
 	}

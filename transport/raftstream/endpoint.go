@@ -142,6 +142,11 @@ func (e *Endpoint) greet(raw net.Conn) {
 			e.logFailure(raw.RemoteAddr(), fmt.Errorf("it says that it is node %s: %w", h.node, err))
 		}
 	}
+	if code == Accepted {
+		if code = kernel.relate(h); code != Accepted {
+			e.turnAway(h, raw.RemoteAddr(), code)
+		}
+	}
 	if code == noAnswer {
 		_ = pending.Close()
 		return

@@ -25,7 +25,8 @@ const (
 // hello opens a stream.
 //
 //	caller:   magic[4] version[1] kind[1] length[2] body[length]
-//	          body: cluster, kernel, node, each length[1] bytes
+//	          body: cluster, kernel, node, each length[1] bytes; then the same of the
+//	          lineage, where it is not empty
 //	acceptor: magic[4] version[1] code[1] length[1] node[length]
 //
 // Numbers are big-endian. The version stands before everything that may ever
@@ -35,10 +36,11 @@ type hello struct {
 	cluster string
 	kernel  string
 	node    string
+	lineage string
 }
 
-// maxHelloBody is three ids with their lengths.
-const maxHelloBody = 3 * (1 + MaxID)
+// maxHelloBody is three ids and a lineage with their lengths.
+const maxHelloBody = 3*(1+MaxID) + 1 + MaxLineage
 
 // helloHead is the fixed part in front of the body.
 const helloHead = 8
@@ -58,6 +60,9 @@ func (h hello) encode() []byte {
 	out = append(out, Version, byte(h.kind), 0, 0)
 	for _, id := range []string{h.cluster, h.kernel, h.node} {
 		out = append(append(out, byte(len(id))), id...)
+	}
+	if h.lineage != "" {
+		out = append(append(out, byte(len(h.lineage))), h.lineage...)
 	}
 	binary.BigEndian.PutUint16(out[6:], uint16(len(out)-helloHead))
 	return out
@@ -86,17 +91,29 @@ func readHello(r io.Reader) (hello, error) {
 		return hello{}, err
 	}
 	h := hello{kind: StreamKind(head[5])}
+	whole := true
 	for _, id := range []*string{&h.cluster, &h.kernel, &h.node} {
-		if len(body) == 0 || len(body) < 1+int(body[0]) || body[0] == 0 || body[0] > MaxID {
+		*id, body, whole = cut(body, MaxID)
+		if !whole {
 			return hello{}, errMalformed
 		}
-		*id = string(body[1 : 1+body[0]])
-		body = body[1+body[0]:]
 	}
-	if len(body) != 0 {
+	if len(body) > 0 {
+		h.lineage, body, whole = cut(body, MaxLineage)
+	}
+	if len(body) > 0 || !whole {
 		return hello{}, errMalformed
 	}
 	return h, nil
+}
+
+// cut takes a text of 1 to most bytes from the front of a body.
+func cut(body []byte, most int) (text string, rest []byte, ok bool) {
+	if len(body) == 0 || len(body) < 1+int(body[0]) || body[0] == 0 || int(body[0]) > most {
+		return "", nil, false
+	}
+	end := 1 + int(body[0])
+	return string(body[1:end]), body[end:], true
 }
 
 // answer ends the handshake.

@@ -16,6 +16,11 @@ func TestHelloBytes(t *testing.T) {
 	read, err := readHello(bytes.NewReader(h.encode()))
 	require.NoError(t, err)
 	require.Equal(t, h, read)
+	h.lineage = "3f9a0c51"
+	require.Equal(t, "4f4d4e4901020017"+"026331"+"0764656661756c74"+"026e37"+"083366396130633531", hex.EncodeToString(h.encode()))
+	read, err = readHello(bytes.NewReader(h.encode()))
+	require.NoError(t, err)
+	require.Equal(t, h, read)
 
 	a := answer{version: 3, code: WrongKernel, node: "n7"}
 	require.Equal(t, "4f4d4e490303"+"026e37", hex.EncodeToString(a.encode()))
@@ -26,7 +31,7 @@ func TestHelloBytes(t *testing.T) {
 
 func TestLongestHello(t *testing.T) {
 	id := strings.Repeat("x", MaxID)
-	h := hello{kind: StreamRaft, cluster: id, kernel: id, node: id}
+	h := hello{kind: StreamRaft, cluster: id, kernel: id, node: id, lineage: strings.Repeat("y", MaxLineage)}
 	require.Len(t, h.encode(), helloHead+maxHelloBody)
 	read, err := readHello(bytes.NewReader(h.encode()))
 	require.NoError(t, err)
@@ -37,6 +42,7 @@ func TestLongestHello(t *testing.T) {
 // encodes to what was read.
 func FuzzHello(f *testing.F) {
 	f.Add(hello{kind: StreamRaft, cluster: "c", kernel: "k", node: "n"}.encode())
+	f.Add(hello{kind: StreamPeer, cluster: "c", kernel: "k", node: "n", lineage: "3f9a0c51.00c0ffee"}.encode())
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
 	f.Add([]byte("OMNI\x01\x01\xff\xff"))
 	f.Add([]byte("OMNI\x02\x01\x00\x00"))

@@ -84,14 +84,25 @@ func (k *Kernel) take(conn net.Conn, h hello) {
 	peers := k.peers
 	switch h.kind {
 	case StreamRaft:
-		if s := k.layer.streams.add(conn, h.node, free); s != nil {
+		if s := k.keep(&k.layer.streams, conn, h, free); s != nil {
 			k.layer.offer(s)
 		}
 		return
 	case StreamHistory:
 		peers = k.history
 	}
-	if s := peers.streams.add(conn, h.node, free); s != nil {
+	if s := k.keep(&peers.streams, conn, h, free); s != nil {
 		peers.serve(s)
 	}
+}
+
+// keep adds a stream to its set, unless this node's lineage has changed since the caller
+// was judged.
+func (k *Kernel) keep(set *streamSet, conn net.Conn, h hello, free func()) *stream {
+	s := set.add(conn, h.node, free)
+	if s != nil && h.lineage != k.endpoint.options.Lineage.Own() {
+		_ = s.Close()
+		return nil
+	}
+	return s
 }

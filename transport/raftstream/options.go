@@ -65,9 +65,11 @@ type Options struct {
 	// Nil: it never is. Without TLS nobody proves anything, and it is not asked.
 	NodeAt func(address string) string
 	// Dial replaces the TCP dialer.
-	Dial   func(ctx context.Context, address string) (net.Conn, error)
-	Limits Limits
-	Logger hclog.Logger
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// Lineage says which recoveries the node's data has been through. Nil: none.
+	Lineage Lineage
+	Limits  Limits
+	Logger  hclog.Logger
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -79,6 +81,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.Limits = o.Limits.withDefaults()
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Lineage == nil {
+		o.Lineage = unrecovered{}
 	}
 	if o.NodeAt == nil {
 		o.NodeAt = func(string) string { return "" }

@@ -25,6 +25,11 @@ const (
 	CertificateNode    RefusalCode = 8  // it is another node's
 	CertificateKind    RefusalCode = 9  // it is a principal's
 	BadCertificate     RefusalCode = 10 // it names nobody
+
+	// Of lineages that differ.
+	Outlived    RefusalCode = 11 // the cluster was recovered without the caller
+	Unrecovered RefusalCode = 12 // … without the node that was called
+	Parted      RefusalCode = 13 // … twice, each time without the other
 )
 
 var refusalTexts = [...]string{
@@ -40,6 +45,10 @@ var refusalTexts = [...]string{
 	CertificateNode:    "our certificate is another node's",
 	CertificateKind:    "our certificate is not a node's",
 	BadCertificate:     "our certificate names no node",
+
+	Outlived:    "the cluster was recovered without this node",
+	Unrecovered: "it has what the cluster had before it was recovered",
+	Parted:      "it and this node were each recovered without the other",
 }
 
 func (c RefusalCode) String() string {
@@ -56,6 +65,12 @@ func (c RefusalCode) hint() string {
 		return "compare --cluster, --kernel and --peer of both nodes"
 	case CertificateCluster, CertificateNode, CertificateKind, BadCertificate:
 		return "this node's --tls-cert must say that it is this node: omni tls inspect FILE; omni tls issue node ID makes one"
+	case Outlived:
+		return "stop this node, move its data directory away, and join with an empty one: omni cluster join"
+	case Unrecovered:
+		return "stop the node over there, move its data directory away, and have it join with an empty one: omni cluster join"
+	case Parted:
+		return "there are two clusters: keep one of them, and join it from the nodes of the other with empty directories"
 	case UnknownVersion, UnknownKind:
 		return "one of the two programs is too old to talk to the other"
 	}

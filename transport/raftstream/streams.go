@@ -64,6 +64,13 @@ func (set *streamSet) remove(s *stream) {
 func (set *streamSet) close() {
 	set.mu.Lock()
 	set.closed = true
+	set.mu.Unlock()
+	set.drop()
+}
+
+// drop closes what is open.
+func (set *streamSet) drop() {
+	set.mu.Lock()
 	open := make([]*stream, 0, len(set.open))
 	for s := range set.open {
 		open = append(open, s)

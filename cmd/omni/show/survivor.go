@@ -25,14 +25,14 @@ func Survivor(p *tell.Page, dir string, f survivor.Finding) {
 		p.Line("")
 		p.Line("%s is the only member from index %d on", p.Good(f.Node), f.Index)
 		p.Line("  the Raft store as it was: %s", f.Copy)
-		p.Line("%s", p.Faint("start it as ever, and add others, with empty directories and under new ids: omni cluster join"))
+		p.Line("%s", p.Faint("start it as ever, and add others, with empty directories: omni cluster join"))
 		return
 	}
 	p.Line("")
 	p.Line("%s", p.Warn("If it goes on alone:"))
 	p.Line("  lost is what was committed and never reached it: nobody can tell here how much that is")
 	p.Line("  %d entries that it has may not have been committed: they take effect", f.Last-min(f.Applied, f.Last))
-	p.Line("  %s must never be started again: there would be two clusters", strings.Join(others, ", "))
+	p.Line("  %s must not go on, or there are two clusters: one that comes back is turned away, and stops", strings.Join(others, ", "))
 	p.Line("  of several survivors, take the one with the highest last term, and of those the highest last entry")
 	p.Line("")
 	p.Line("nothing was changed; to do it: omni cluster recover --data-dir %s --confirm %s", dir, p.Accent(f.Token))

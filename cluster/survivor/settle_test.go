@@ -1,0 +1,101 @@
+package survivor_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/datadir"
+	"github.com/omnikernel/omnikernel/cluster/raftstore"
+	"github.com/omnikernel/omnikernel/cluster/survivor"
+)
+
+// left is the data directory of one of three nodes.
+func left(t *testing.T) survivor.Plan {
+	t.Helper()
+	p := survivor.Plan{Dir: t.TempDir(), Kernel: "default", Store: raftstore.Bolt}
+	require.NoError(t, datadir.Claim(p.Dir, "omni", "n1"))
+	files(t, p, func(log raft.LogStore, stable raft.StableStore) {
+		var c raft.Configuration
+		for i := range 3 {
+			c.Servers = append(c.Servers, raft.Server{ID: raft.ServerID(fmt.Sprintf("n%d", i+1)), Address: raft.ServerAddress(fmt.Sprintf("10.0.0.%d:7800", i+1))})
+		}
+		require.NoError(t, stable.SetUint64([]byte("CurrentTerm"), 3))
+		require.NoError(t, log.StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(c)}))
+		require.NoError(t, log.StoreLog(&raft.Log{Index: 2, Term: 3, Type: raft.LogNoop}))
+	})
+	return p
+}
+
+func files(t *testing.T, p survivor.Plan, use func(raft.LogStore, raft.StableStore)) {
+	t.Helper()
+	store, err := raftstore.Open(raftstore.Options{Kind: p.Store, Dir: datadir.RaftDir(p.Dir, p.Kernel), Fatal: func(err error) { require.NoError(t, err) }})
+	require.NoError(t, err)
+	use(store.Logs(), store.Stable())
+	require.NoError(t, store.Close())
+}
+
+func through(t *testing.T, p survivor.Plan) string {
+	t.Helper()
+	lineage, err := datadir.Lineage(p.Dir)
+	require.NoError(t, err)
+	return lineage
+}
+
+func pending(t *testing.T, p survivor.Plan) bool {
+	t.Helper()
+	_, is, err := datadir.PendingRecovery(p.Dir)
+	require.NoError(t, err)
+	return is
+}
+
+// A recovery that was cut short happened if the Raft store has it, and then the node's
+// lineage does, too; otherwise nothing is left of it, and no term tells of it (ME-8).
+func TestSettle(t *testing.T) {
+	t.Run("nothing was written but the note", func(t *testing.T) {
+		p := left(t)
+		found, err := survivor.Look(p)
+		require.NoError(t, err)
+		require.NoError(t, datadir.NoteRecovery(p.Dir, datadir.Recovery{Index: found.Last + 1, Term: found.Term, Token: found.Token}))
+		require.NoError(t, survivor.Settle(p))
+		require.False(t, pending(t, p))
+		require.Empty(t, through(t, p))
+		again, err := survivor.Look(p)
+		require.NoError(t, err)
+		require.Equal(t, found, again)
+	})
+	t.Run("the Raft store has it", func(t *testing.T) {
+		p := left(t)
+		found, err := survivor.Look(p)
+		require.NoError(t, err)
+		require.NoError(t, datadir.NoteRecovery(p.Dir, datadir.Recovery{Index: found.Last + 1, Term: found.Term, Token: found.Token}))
+		files(t, p, func(log raft.LogStore, stable raft.StableStore) {
+			standing, err := consensus.Survey(log, stable, datadir.RaftDir(p.Dir, p.Kernel))
+			require.NoError(t, err)
+			_, err = consensus.Reform(log, stable, standing, consensus.Member{ID: "n1", Address: "10.0.0.1:7800", Voter: true})
+			require.NoError(t, err)
+		})
+		require.NoError(t, survivor.Settle(p))
+		require.True(t, pending(t, p), "the log does not say so yet")
+		require.Equal(t, found.Token[:8], through(t, p))
+		require.NoError(t, survivor.Settle(p))
+		require.Equal(t, found.Token[:8], through(t, p), "once")
+	})
+	t.Run("it was not cut short", func(t *testing.T) {
+		p := left(t)
+		found, err := survivor.Look(p)
+		require.NoError(t, err)
+		done, err := survivor.Recover(p, found.Token)
+		require.NoError(t, err)
+		require.Equal(t, found.Last+1, done.Index)
+		require.Equal(t, found.Token[:8], through(t, p))
+		require.NoError(t, survivor.Settle(p))
+		require.True(t, pending(t, p))
+		require.Equal(t, found.Token[:8], through(t, p))
+		_, err = survivor.Look(p)
+		require.ErrorIs(t, err, survivor.ErrAlone)
+	})
+}
