@@ -19,6 +19,7 @@ type agent struct {
 	tick       tick
 	calls      []call // of the tick, asked for and without an answer that was delivered
 	births     births
+	size       size
 	touched    bool                    // by the block that is being read
 	outlaw     bool                    // that its token was used although it is not in force was found
 	last       uint64                  // pointer to its newest block; 0 before the first

@@ -9,6 +9,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/estop"
 	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
@@ -33,6 +34,7 @@ type Auditor struct {
 	catalogue catalogue
 	runs      map[uint32]*run    // that are not over, by their root agents
 	ledgers   map[uint32]*ledger // of runs that somebody works for who lives
+	people    people
 	report    Report
 
 	// The block that is being read.
@@ -45,6 +47,12 @@ type Auditor struct {
 	answerer identity.ID       // whose call a TASK_ANSWER is for
 	hand     *event.Dispatched // of a TOOL_DISPATCHED event
 	touched  []*agent          // to be looked at when it ends
+	grown    []*agent          // that it is about, from kernel version 2 on
+	first    uint64            // busSeq of the event
+	entered  uint32            // kernel version in force when it came; 0 before there was one
+	must     failure.Code      // what must become of it for its caller's sake
+	reason   string            // … and why
+	refused  failure.Code      // what it was refused with; empty when it was not
 	crews    crews
 
 	// The record that is being read.
@@ -66,6 +74,7 @@ func New(kernelID string) *Auditor {
 		agents:    make(map[uint32]*agent),
 		waiting:   make(map[uint64]*escalation),
 		purse:     newPurse(),
+		people:    newPeople(),
 		catalogue: make(catalogue),
 		runs:      make(map[uint32]*run),
 		ledgers:   make(map[uint32]*ledger),
@@ -117,6 +126,7 @@ func (a *Auditor) Feed(raw []byte) error {
 func (a *Auditor) begin(b *logging.Block) {
 	a.index, a.now = b.Index, b.ClockMillis
 	a.place, a.event, a.result, a.hand = 0, &event.Event{}, nil, nil
+	a.first, a.entered, a.must, a.refused = b.FirstSeq, a.version(), nobodyKnows, ""
 }
 
 // end is what must hold between two blocks: nothing is in the middle of a tick,
@@ -135,6 +145,9 @@ func (a *Auditor) end() {
 		g.touched = false
 	}
 	a.shifts()
+	a.sizes()
+	a.tooEarly()
+	a.admitted()
 	clear(a.purse.meter)
 	clear(a.purse.over)
 	clear(a.touched)
@@ -169,12 +182,15 @@ func (a *Auditor) read(r *logging.Record) {
 		return
 	}
 	a.record.Body = body
-	if r.Agent == 0 {
+	switch {
+	case a.early():
+	case r.Agent == 0:
 		a.judgeLog()
-	} else {
+	default:
 		a.judgeAgents()
 	}
 	a.holders.Take(r.Seq, &a.record)
+	a.grow(r)
 }
 
 // judgeLog looks at a record that is no agent's.
@@ -192,6 +208,8 @@ func (a *Auditor) judgeLog() {
 		}
 	case *estop.Order:
 		a.ordered()
+	case *event.Outcome:
+		a.refused = body.Refusal.Code
 	case *booted:
 		if a.config != nil {
 			a.found(Form, "the cluster's configuration is fixed by its first event, and was fixed before")
@@ -199,7 +217,10 @@ func (a *Auditor) judgeLog() {
 		}
 		a.config = &body.Config
 	default:
-		if a.registry() {
+		if a.record.Kind == bus.Duplicate {
+			a.refused = repeated
+		}
+		if !a.principals() && a.registry() {
 			a.sharedAccess()
 		}
 	}
@@ -212,6 +233,7 @@ func (a *Auditor) begun(e *event.Event) {
 		a.found(Clock, "the kernel's clock is at %d, and the greatest wall time so far is %d", a.now, want)
 	}
 	a.clock = a.now
+	a.must, a.reason = a.people.judge(e, a.now)
 	switch e.Kind {
 	case event.ToolResult:
 		a.result, _ = event.DecodeBody[event.Result](e.Body)
@@ -255,9 +277,9 @@ func (a *Auditor) judgeAgents() {
 
 // Kept is how much the auditor holds on to: agents that live or that somebody
 // rests on, runs, calls without an answer, requests without a decision, accounts, what
-// is reserved in them, and registered tools.
+// is reserved in them, registered tools, principals, roles and credentials.
 func (a *Auditor) Kept() int {
-	return a.holders.Kept() + len(a.waiting) + len(a.runs) + len(a.ledgers) + int(a.open()) + len(a.purse.accounts) + len(a.purse.open) + len(a.catalogue)
+	return a.holders.Kept() + len(a.waiting) + len(a.runs) + len(a.ledgers) + int(a.open()) + len(a.purse.accounts) + len(a.purse.open) + len(a.catalogue) + a.people.kept()
 }
 
 // open counts the calls without an answer.

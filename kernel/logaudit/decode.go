@@ -12,8 +12,10 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/kernel/logsize"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
+	"github.com/omnikernel/omnikernel/kernel/principals"
 	"github.com/omnikernel/omnikernel/kernel/runs"
 	"github.com/omnikernel/omnikernel/kernel/timers"
 	"github.com/omnikernel/omnikernel/kernel/tools"
@@ -46,14 +48,12 @@ func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
 		return body, true
 	}
 	switch kind {
-	case bus.Outcome, bus.Duplicate, bus.Quarantine, bus.LogArchived, bus.RetryScheduled, bus.SnapshotTaken, bus.SnapshotDropped,
+	case bus.Duplicate, bus.Quarantine, bus.LogArchived, bus.RetryScheduled, bus.SnapshotTaken, bus.SnapshotDropped,
 		bus.TeardownFailed, bus.TickScheduled, bus.TickFrozen, bus.EventDelivered, bus.Emitted, bus.MessageQueued, bus.MessageTaken,
 		bus.ReceiveStarted, bus.TickRestored, bus.QueueAllocated, bus.QueueReleased, bus.FaultReclassified,
 		bus.TimerSet, bus.DelegationRejected, bus.ParentTerminated, bus.RequestCancelled,
 		bus.CascadeMoved, bus.MemoryForked, bus.MemoryRestored, bus.MemoryReleased, bus.Audit, bus.TickOverflow, bus.InstructionQueued,
-		bus.AgentLogWarning, bus.AgentLogExceeded, bus.BudgetBlocked, bus.BudgetOutlived, bus.RunPauseRequested, bus.RunArchived,
-		bus.AuthBootstrapped, bus.PrincipalPut, bus.PrincipalDeleted, bus.RolePut, bus.RoleDeleted, bus.CredentialPut, bus.CredentialRevoked,
-		bus.CredentialsForgotten:
+		bus.BudgetBlocked, bus.BudgetOutlived, bus.RunPauseRequested, bus.RunArchived:
 		return unread{}, true
 	}
 	return nil, false
@@ -63,6 +63,7 @@ func decode(kind bus.Kind, raw []byte) (body bus.Body, known bool) {
 // reads its own.
 var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.Event:                 body(event.DecodeRecorded),
+	bus.Outcome:               body(event.DecodeOutcome),
 	bus.KernelBooted:          decodeBooted,
 	bus.ClusterRestored:       body(event.DecodeRestored),
 	bus.KernelUpgraded:        body(event.DecodeUpgraded),
@@ -114,6 +115,16 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.RunTaskStarted:        body(runs.DecodeTask),
 	bus.RunTaskCompleted:      body(runs.DecodeTask),
 	bus.RunTaskFailed:         body(runs.DecodeTaskFailed),
+	bus.AgentLogWarning:       body(logsize.DecodeMark),
+	bus.AgentLogExceeded:      body(logsize.DecodeMark),
+	bus.AuthBootstrapped:      body(principals.DecodeBootstrapped),
+	bus.PrincipalPut:          body(principals.DecodePrincipal),
+	bus.PrincipalDeleted:      body(principals.DecodeDeleted),
+	bus.RolePut:               body(principals.DecodeRole),
+	bus.RoleDeleted:           body(principals.DecodeDeleted),
+	bus.CredentialPut:         body(principals.DecodeCredential),
+	bus.CredentialRevoked:     body(principals.DecodeRevoked),
+	bus.CredentialsForgotten:  body(principals.DecodeForgotten),
 }
 
 // body lifts a typed decoder to the table's type.

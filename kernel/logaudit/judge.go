@@ -6,6 +6,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
+	"github.com/omnikernel/omnikernel/kernel/logsize"
 	"github.com/omnikernel/omnikernel/kernel/memory"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/tools"
@@ -13,7 +14,10 @@ import (
 
 // judge looks at a record of an agent that is alive.
 func (a *Auditor) judge(g *agent) {
+	a.filled(g)
 	switch body := a.record.Body.(type) {
+	case *logsize.Mark:
+		a.sizeMarked(g, body)
 	case *lifecycle.Event:
 		a.transition(g, body)
 	case *lifecycle.Rejection:

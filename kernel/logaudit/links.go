@@ -44,14 +44,3 @@ func (a *Auditor) restoredTo(b *event.Restored) {
 		a.config.ClusterID = b.To
 	}
 }
-
-// upgradedTo looks at KERNEL_UPGRADED: the kernel version rises by one at a time,
-// and never falls (EV-9).
-func (a *Auditor) upgradedTo(b *event.Upgraded) {
-	if a.config == nil || b.Version != a.config.Version+1 {
-		a.found(Links, "the kernel version rises to %d, which is not the next one", b.Version)
-		return
-	}
-	a.config.Version = b.Version
-	a.config.LogWarnBytes, a.config.LogErrorBytes = b.LogWarnBytes, b.LogErrorBytes
-}

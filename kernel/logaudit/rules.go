@@ -30,6 +30,9 @@ const (
 	Suspended   RuleID = "suspended"
 	Budget      RuleID = "budget"
 	Run         RuleID = "run"
+	Version     RuleID = "version"
+	LogSize     RuleID = "logsize"
+	Principal   RuleID = "principal"
 )
 
 // Rule is one thing that every log must keep to.
@@ -66,6 +69,9 @@ var Rules = [...]Rule{
 	{Suspended, "NO-2", "while the kernel is suspended no tick starts, no deadline rings and no call is dispatched; it is suspended and resumed by turns"},
 	{Budget, "RU-5", "nothing is reserved beyond a limit; a reservation is settled once, at what the tool reported, or what the call declared, or nothing if it was not made; time that is limited runs while its agent is at work, and only then"},
 	{Run, "RU-1", "every transition of a run is an edge of its table, and starts where the last one ended; its tasks run in order, once each"},
+	{Version, "EV-9", "the kernel version rises by one at a time, and never falls; there is no record, and no event that was not refused, of a kind that came with a later one"},
+	{LogSize, "LS-2", "from kernel version 2 on it is on record, once each, that an agent's part of the log has come to a limit, the warning first; from the second on its ticks fail, and it takes nothing in"},
+	{Principal, "AU-3", "where callers are judged, every command comes with a credential that is in force, of a principal that there is, or is refused, and no other is; who may do what is changed as a command asked"},
 }
 
 // RuleOf finds a rule by its name.

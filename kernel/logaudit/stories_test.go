@@ -15,6 +15,7 @@ import (
 // known by heart.
 var stories = map[string]func(t *testing.T) *kerneltest.Sim{
 	"work": work, "family": family, "asking": asking, "forks": forks, "running": running, "stopped": stopped, "money": money, "registering": registering, "people": people,
+	"risen": risen, "grown": grown, "guarded": guarded,
 }
 
 // work: agent 1 makes two calls at once, writes memory, makes a call that must

@@ -14,6 +14,7 @@ type tick struct {
 	run          uint32 // entries into it
 	steps, calls uint32 // over all runs
 	first, count uint32 // the calls that it waits for, while it is pending
+	teardown     bool   // it is the agent's last one
 }
 
 type phase uint8
@@ -57,7 +58,7 @@ func (a *Auditor) started(g *agent, b *execution.StartedBody) {
 			g.queued--
 		}
 	}
-	t.seq, t.run, t.phase = seq, b.Run, running
+	t.seq, t.run, t.phase, t.teardown = seq, b.Run, running, b.Teardown
 	g.drop(func(c *call) bool { return c.ended })
 	a.touch(g)
 }
