@@ -5,15 +5,22 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/omnikernel/omnikernel/cluster"
+	"github.com/omnikernel/omnikernel/kernel/event"
+	"github.com/omnikernel/omnikernel/kernel/logging"
 )
 
 // version1Commit is the last one whose binary knows kernel version 1 only.
@@ -54,11 +61,7 @@ func TestLiveUpgrade(t *testing.T) {
 	early := p.startEarly()
 
 	f := &traffic{client: p.client, name: "upgrade"}
-	ctx, cancel := context.WithCancel(t.Context())
-	var load sync.WaitGroup
-	load.Go(func() { f.run(ctx, 1) })
-	defer load.Wait()
-	defer cancel()
+	rest := f.begin(t, 1)
 	for i := range p.nodes {
 		p.grows(f)
 		p.stop(i)
@@ -67,18 +70,15 @@ func TestLiveUpgrade(t *testing.T) {
 		require.Eventually(t, func() bool { return p.up(i) }, time.Minute, 20*time.Millisecond)
 		p.grows(f)
 		if i < len(p.nodes)-1 { // a majority is new by now, or is not
-			status, err := p.client.Status(t.Context())
-			require.NoError(t, err)
-			for _, n := range status.Nodes {
-				require.LessOrEqual(t, n.KernelVersion, uint32(1), "%s: some node is old", n.ID)
-			}
+			rest()
+			p.mixed(i)
+			rest = f.begin(t, uint64(i+2))
 			p.omni = old
 		}
 	}
 	p.risesTo(2)
 	p.grows(f)
-	cancel()
-	load.Wait()
+	rest()
 	status := p.alike()
 	for _, n := range status.Nodes {
 		assert.EqualValues(t, 2, n.KernelVersion, n.ID)
@@ -94,6 +94,7 @@ func TestLiveUpgrade(t *testing.T) {
 	p.omni = current
 	p.requireReplays(0, &early) // stops all of them
 	p.requireSameLogs(f)
+	p.requireNothingOfLaterVersions()
 
 	node := exec.Command(old, "server", "--node", "n1", "--data-dir", p.dirs[0], "--api-addr", p.api[0], "--raft-addr", p.raft[0],
 		"--peer", "n1="+p.raft[0]+"="+p.url(0), "--start-attempts", "1")
@@ -103,6 +104,81 @@ func TestLiveUpgrade(t *testing.T) {
 	require.Contains(t, says.String(), "the data directory was written by a newer version")
 	_, err := os.Stat(filepath.Join(p.dirs[0], "DIVERGED"))
 	require.ErrorIs(t, err, os.ErrNotExist, "and nothing became of it")
+}
+
+// begin lets commands come in until rest is called.
+func (f *traffic) begin(t *testing.T, seed uint64) (rest func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var load sync.WaitGroup
+	load.Go(func() { f.run(ctx, seed) })
+	rest = func() {
+		cancel()
+		load.Wait()
+	}
+	t.Cleanup(rest)
+	return rest
+}
+
+// mixed looks at a cluster of which some nodes are old, while no commands come in: all have
+// the same chain, at version 1, and a command of version 2 is refused as that by a new
+// node that leads.
+func (p *processes) mixed(leader int) {
+	p.t.Helper()
+	status := p.alike()
+	for _, n := range status.Nodes {
+		require.LessOrEqual(p.t, n.KernelVersion, uint32(1), "%s: some node is old", n.ID)
+		require.Equal(p.t, status.Nodes[0].Digest, n.Digest, n.ID)
+		require.NotEmpty(p.t, n.Digest, n.ID)
+	}
+	told, taken := "", false
+	require.Eventually(p.t, func() bool {
+		if status, err := p.client.Status(p.t.Context()); err != nil || status.Leader != p.id(leader) {
+			_, _ = p.client.Transfer(p.t.Context(), p.id(leader)) // it may take a moment
+			return false
+		}
+		told, taken = p.bootstrapAt(leader)
+		return taken || strings.Contains(told, cluster.CodeVersionTooLow)
+	}, time.Minute, 100*time.Millisecond)
+	require.False(p.t, taken, "%s", told)
+	require.Contains(p.t, told, "AUTH_BOOTSTRAP came with kernel version 2, and the cluster is at 1")
+	for _, n := range p.alike().Nodes {
+		require.LessOrEqual(p.t, n.KernelVersion, uint32(1), n.ID)
+	}
+}
+
+// bootstrapAt asks one node, and no other, to turn authorization on, and gives what it says.
+func (p *processes) bootstrapAt(i int) (says string, taken bool) {
+	body := `{"credential":"firsttoken","hash":"` + strings.Repeat("ab", 32) + `"}`
+	response, err := http.Post(p.url(i)+"/v1/kernels/default/auth/bootstrap", "application/json", strings.NewReader(body))
+	if err != nil {
+		return err.Error(), false
+	}
+	defer response.Body.Close()
+	answer, _ := io.ReadAll(response.Body)
+	return string(answer), response.StatusCode == http.StatusOK
+}
+
+// requireNothingOfLaterVersions looks through the logs of stopped nodes: what was refused
+// before the cluster rose left nothing in them.
+func (p *processes) requireNothingOfLaterVersions() {
+	p.t.Helper()
+	for i := range p.dirs {
+		blocks, _ := blocksOf(p.t, p.logDir(i))
+		rises := 0
+		for _, raw := range blocks {
+			block, err := logging.Decode(raw)
+			require.NoError(p.t, err)
+			records := block.Records()
+			require.True(p.t, records.Next())
+			recorded, ok := event.DecodeRecorded(records.Record.Body)
+			require.True(p.t, ok)
+			require.EqualValues(p.t, 1, recorded.Event.Kind.Since(), "%s: %s", p.id(i), recorded.Event.Kind)
+			if recorded.Event.Kind == event.KernelUpgraded {
+				rises++
+			}
+		}
+		require.Equal(p.t, 1, rises, p.id(i))
+	}
 }
 
 // grows waits until more commands were acknowledged.
