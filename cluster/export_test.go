@@ -1,6 +1,11 @@
 package cluster
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"github.com/omnikernel/omnikernel/cluster/consensus"
+)
 
 // Snapshot takes one now, as the node does when its log has grown by enough.
 func (n *Node) Snapshot(ctx context.Context) error { return n.group.Snapshot(ctx) }
@@ -31,4 +36,16 @@ func (n *Node) Failure() error {
 // BehindVersion names the members that keep the cluster from a kernel version.
 func (n *Node) BehindVersion(ctx context.Context, version uint32) []string {
 	return n.behindVersion(ctx, version)
+}
+
+// Lives are when members answered last.
+type Lives struct{ lives }
+
+// Round is one in which nobody answers; it gives how many are dead of those.
+func (l *Lives) Round(asked time.Time, allowed time.Duration, ids ...string) int {
+	var members []consensus.Member
+	for _, id := range ids {
+		members = append(members, consensus.Member{ID: id})
+	}
+	return len(l.note(asked, allowed, members, nil))
 }

@@ -25,31 +25,41 @@ import (
 // the event at index, and returns the entry's digest. The layout is the guard's.
 func (c *trio) plantCrashes(i int, index uint64) (digest string) {
 	c.t.Helper()
-	store := c.openStore(i)
+	return plantCrashes(c.t, c.dirs[i], c.store, index)
+}
+
+func plantCrashes(t testing.TB, dir string, kind raftstore.Kind, index uint64) (digest string) {
+	t.Helper()
+	store := openStore(t, dir, kind)
 	var entry raft.Log
-	require.NoError(c.t, store.Logs().GetLog(index, &entry))
-	require.NoError(c.t, store.Close())
+	require.NoError(t, store.Logs().GetLog(index, &entry))
+	require.NoError(t, store.Close())
 	sum := sha256.Sum256(entry.Data)
 	page := binary.LittleEndian.AppendUint64(nil, index)
 	page = append(page, sum[:]...)
 	page = binary.LittleEndian.AppendUint64(page, index)
 	page = binary.LittleEndian.AppendUint64(page, fsm.MaxCrashes-1)
-	require.NoError(c.t, os.WriteFile(c.guardFile(i), page, 0o600))
+	require.NoError(t, os.WriteFile(guardFile(dir), page, 0o600))
 	return hex.EncodeToString(sum[:])
 }
 
-func (c *trio) guardFile(i int) string {
-	return filepath.Join(c.dirs[i], "kernels", "default", "applying.bin")
-}
+func (c *trio) guardFile(i int) string { return guardFile(c.dirs[i]) }
+
+func guardFile(dir string) string { return filepath.Join(dir, "kernels", "default", "applying.bin") }
 
 // openStore opens the Raft store of a node that is down.
 func (c *trio) openStore(i int) *raftstore.Store {
 	c.t.Helper()
+	return openStore(c.t, c.dirs[i], c.store)
+}
+
+func openStore(t testing.TB, dir string, kind raftstore.Kind) *raftstore.Store {
+	t.Helper()
 	store, err := raftstore.Open(raftstore.Options{
-		Kind: c.store, Dir: filepath.Join(c.dirs[i], "kernels", "default", "raft"),
-		Fatal: func(err error) { c.t.Errorf("store: %v", err) },
+		Kind: kind, Dir: filepath.Join(dir, "kernels", "default", "raft"),
+		Fatal: func(err error) { t.Errorf("store: %v", err) },
 	})
-	require.NoError(c.t, err)
+	require.NoError(t, err)
 	return store
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
 	"github.com/omnikernel/omnikernel/cluster/datadir"
+	"github.com/omnikernel/omnikernel/fsm"
 )
 
 // change asks whoever leads for a change of the members, until that one has an answer
@@ -212,6 +213,68 @@ func TestDeadMembersAreRemoved(t *testing.T) {
 			})
 		})
 	}
+}
+
+// openLayer leaves questions between nodes alone when Raft's streams are closed, which
+// here are one.
+type openLayer struct{ *port }
+
+func (openLayer) Close() error { return nil }
+
+// A node that is held in safe mode takes no part, and is not dead (ME-6).
+func TestHeldMembersStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrewWith(t, testStore(), true, func(_ int, config *cluster.Config) {
+			config.RemoveDead, config.MinVoters = time.Minute, 2
+		})
+		answer := c.define(c.leader())
+		require.Equal(t, cluster.Applied, answer.Verdict)
+		victim := (c.leader() + 1) % 3
+		c.until("it has it", func() bool { return c.node(victim).Applied() >= answer.Outcome.Index })
+		c.crash(victim)
+		plantCrashes(t, c.dirs[victim], c.store, answer.Outcome.Index)
+		config, p := c.config(victim)
+		_, err := cluster.Open(config)
+		var cause *fsm.SafeModeError
+		require.ErrorAs(t, err, &cause)
+		config.Stream = openLayer{p}
+		held, err := cluster.Hold(config, cause)
+		require.NoError(t, err)
+		defer func() { _ = held.Stop(t.Context()) }()
+		c.ports[victim] = p
+		p.serve(held.HandlePeer)
+		listed := func() int {
+			found, err := c.node(c.leader()).Members(t.Context())
+			require.NoError(t, err)
+			return len(found.Members)
+		}
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, 3, listed())
+		require.NoError(t, p.Close())
+		time.Sleep(3 * time.Minute)
+		require.Equal(t, 2, listed(), "now it is")
+	})
+}
+
+// A leader whose process stood still has not asked anybody meanwhile, and takes nobody
+// for dead (ME-6).
+func TestAPauseIsNobodysDeath(t *testing.T) {
+	var alive cluster.Lives
+	now := time.Now()
+	pass := func(d time.Duration) int {
+		now = now.Add(d)
+		return alive.Round(now, time.Minute, "n2")
+	}
+	require.Equal(t, 0, pass(0))
+	for range 59 {
+		require.Zero(t, pass(time.Second))
+	}
+	require.Equal(t, 1, pass(time.Second), "n2 has not answered for a minute")
+	require.Zero(t, pass(31*time.Second), "it was not asked for long")
+	for range 59 {
+		require.Zero(t, pass(time.Second))
+	}
+	require.Equal(t, 1, pass(time.Second))
 }
 
 // What a node knew last is on disk, for when Raft does not run.

@@ -1,41 +1,34 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/cluster/supervise"
 )
 
-// promoteAgain is how often the leader looks at learners, and at who does not answer.
+// promoteAgain is how often the leader looks at learners.
 const promoteAgain = time.Second
 
 // promote makes voters of learners that want to be, when they have caught up and
 // have all history (LO-2); and removes members that are dead, where that is wanted.
 func (n *Node) promote(ctx context.Context) {
-	seen := make(map[string]time.Time) // when each answered last
+	if n.config.RemoveDead > 0 {
+		removing, ctx := supervise.NewGroup(ctx)
+		defer removing.Wait()
+		removing.Go(func() { n.keepRemoving(ctx) })
+	}
 	for ctx.Err() == nil {
 		for _, m := range n.group.Members() {
 			if !m.Voter {
 				n.promoteLearner(ctx, m)
 			}
 		}
-		if n.config.RemoveDead > 0 {
-			n.removeDead(ctx, seen)
-		}
-		pause(ctx, n.lookAgain())
+		pause(ctx, promoteAgain)
 	}
-}
-
-// lookAgain is more often where a dead node is removed soon.
-func (n *Node) lookAgain() time.Duration {
-	if dead := n.config.RemoveDead; dead > 0 {
-		return min(promoteAgain, dead/4)
-	}
-	return promoteAgain
 }
 
 func (n *Node) promoteLearner(ctx context.Context, m consensus.Member) {
@@ -62,37 +55,6 @@ func (n *Node) promoteLearner(ctx context.Context, m consensus.Member) {
 	case before != err.Error():
 		n.refused.Store(m.ID, err.Error())
 		n.logger.Info("a learner does not vote yet", "node", m.ID, "reason", err)
-	}
-}
-
-// removeDead removes whoever has not answered for too long since this node leads:
-// one at a time, and nobody who is missed.
-func (n *Node) removeDead(ctx context.Context, seen map[string]time.Time) {
-	members := n.group.Members()
-	asked := time.Now()
-	answering := n.group.Answering(ctx, members)
-	voters := 0
-	for _, m := range members {
-		if m.Voter {
-			voters++
-		}
-		if _, known := seen[m.ID]; !known || answering[m.ID] {
-			seen[m.ID] = asked
-		}
-	}
-	floor := cmp.Or(n.config.MinVoters, DefaultMinVoters)
-	for _, m := range members {
-		if asked.Sub(seen[m.ID]) < n.config.RemoveDead || m.ID == n.config.NodeID || m.Voter && voters <= floor || ctx.Err() != nil {
-			continue
-		}
-		n.logger.Warn("a member has not answered for too long: it is removed", "node", m.ID, "since", seen[m.ID], "allowed", n.config.RemoveDead)
-		if _, err := n.ChangeMember(ctx, MemberChange{Change: MemberRemove, ID: m.ID}); err != nil {
-			n.logger.Warn("a dead member was not removed", "node", m.ID, "error", err)
-			seen[m.ID] = asked // and not said again soon
-			continue
-		}
-		delete(seen, m.ID)
-		return
 	}
 }
 
@@ -133,6 +95,7 @@ func (n *Node) isRemoved(ctx context.Context) bool {
 
 // belongs answers whether a node is a member.
 func (n *Node) belongs(ctx context.Context, id string) byte {
+	term := n.group.Status().Term
 	if !n.leading() {
 		return belongsUnknown
 	}
@@ -148,6 +111,9 @@ func (n *Node) belongs(ctx context.Context, id string) byte {
 	}
 	if _, err := n.group.ReadIndex(ctx); err != nil { // it leads still
 		return belongsUnknown
+	}
+	if n.group.Status().Term != term || isMember(n.group.Members(), id) {
+		return belongsUnknown // it led anew meanwhile: what it had read may be no part of the log
 	}
 	return belongsNot
 }

@@ -62,6 +62,17 @@ func newCrewWith(t *testing.T, store raftstore.Kind, fast bool, change func(i in
 // start opens a node with what is in its directory.
 func (c *crew) start(i int) {
 	c.t.Helper()
+	settings, p := c.config(i)
+	node, err := cluster.Open(settings)
+	require.NoError(c.t, err)
+	c.ports[i] = p
+	p.serve(node.HandlePeer)
+	c.set(i, node)
+}
+
+// config is what a node is opened with.
+func (c *crew) config(i int) (cluster.Config, *port) {
+	c.t.Helper()
 	p := c.pipes.join(c.peers[i].ID, c.peers[i].Raft)
 	registry, err := tools.New(tools.Options{}, echo.Adapter{}, c.service)
 	require.NoError(c.t, err)
@@ -77,11 +88,7 @@ func (c *crew) start(i int) {
 	if c.change != nil {
 		c.change(i, &settings)
 	}
-	node, err := cluster.Open(settings)
-	require.NoError(c.t, err)
-	c.ports[i] = p
-	p.serve(node.HandlePeer)
-	c.set(i, node)
+	return settings, p
 }
 
 func (c *crew) set(i int, node *cluster.Node) {
