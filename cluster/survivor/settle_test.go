@@ -2,6 +2,8 @@ package survivor_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/hashicorp/raft"
@@ -14,9 +16,11 @@ import (
 )
 
 // left is the data directory of one of three nodes.
-func left(t *testing.T) survivor.Plan {
+func left(t *testing.T) survivor.Plan { return leftOn(t, raftstore.Bolt) }
+
+func leftOn(t *testing.T, store raftstore.Kind) survivor.Plan {
 	t.Helper()
-	p := survivor.Plan{Dir: t.TempDir(), Kernel: "default", Store: raftstore.Bolt}
+	p := survivor.Plan{Dir: t.TempDir(), Kernel: "default", Store: store}
 	require.NoError(t, datadir.Claim(p.Dir, "omni", "n1"))
 	files(t, p, func(log raft.LogStore, stable raft.StableStore) {
 		var c raft.Configuration
@@ -98,4 +102,57 @@ func TestSettle(t *testing.T) {
 		_, err = survivor.Look(p)
 		require.ErrorIs(t, err, survivor.ErrAlone)
 	})
+}
+
+// The Raft store is kept as it was, whatever a copy that was cut short has left; given
+// again, what is kept is what was before the first time. Both stores.
+func TestCopyBeforeARecovery(t *testing.T) {
+	for _, store := range []raftstore.Kind{raftstore.Bolt, raftstore.WAL} {
+		t.Run(string(store), func(t *testing.T) {
+			p := leftOn(t, store)
+			found, err := survivor.Look(p)
+			require.NoError(t, err)
+			raftDir := datadir.RaftDir(p.Dir, p.Kernel)
+			half := fmt.Sprintf("%s-before-recovery-%d.tmp", raftDir, found.Last)
+			require.NoError(t, os.CopyFS(half, os.DirFS(raftDir)))
+			require.NoError(t, os.RemoveAll(filepath.Join(half, "wal")))
+			done, err := survivor.Recover(p, found.Token)
+			require.NoError(t, err)
+			require.NoDirExists(t, half)
+			store, err := raftstore.Open(raftstore.Options{Kind: store, Dir: done.Copy, Fatal: func(err error) { require.NoError(t, err) }})
+			require.NoError(t, err)
+			kept, err := consensus.Survey(store.Logs(), store.Stable(), done.Copy)
+			require.NoError(t, err)
+			require.NoError(t, store.Close())
+			require.Len(t, kept.Members, 3)
+			require.Equal(t, found.Last, kept.Last)
+			require.Equal(t, found.Term, kept.Term)
+		})
+	}
+}
+
+// The finding tells what the survivor was, and what its history lacks; both are part of
+// what is confirmed.
+func TestFinding(t *testing.T) {
+	p := left(t)
+	voter, err := survivor.Look(p)
+	require.NoError(t, err)
+	require.True(t, voter.Voter)
+	require.Zero(t, voter.Lacking)
+
+	log := datadir.LogDir(p.Dir, p.Kernel)
+	require.NoError(t, os.MkdirAll(log, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(log, "00000000000000004096.seg"), nil, 0o600)) // what came before is gone
+	lacking, err := survivor.Look(p)
+	require.NoError(t, err)
+	require.Equal(t, uint64(4096), lacking.Lacking)
+	require.NotEqual(t, voter.Token, lacking.Token)
+
+	files(t, p, func(log raft.LogStore, _ raft.StableStore) {
+		c := raft.Configuration{Servers: []raft.Server{{ID: "n1", Address: "10.0.0.1:7800", Suffrage: raft.Nonvoter}, {ID: "n2", Address: "10.0.0.2:7800"}}}
+		require.NoError(t, log.StoreLog(&raft.Log{Index: 3, Term: 3, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(c)}))
+	})
+	learner, err := survivor.Look(p)
+	require.NoError(t, err)
+	require.False(t, learner.Voter)
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
@@ -34,13 +32,15 @@ type Member struct {
 type Finding struct {
 	Cluster  string   `json:"cluster_id"`
 	Node     string   `json:"node_id"`
-	Raft     string   `json:"raft"`       // its address from now on
-	Term     uint64   `json:"term"`       // that it has seen
-	Last     uint64   `json:"last_index"` // of the last entry that it has
-	LastTerm uint64   `json:"last_term"`  // of that: of several survivors, the one with the highest term and then index has most
-	Applied  uint64   `json:"committed"`  // so far, at least, was committed: the execution log has it
-	Members  []Member `json:"members"`    // before
-	Token    string   `json:"token"`      // confirms exactly this
+	Raft     string   `json:"raft"`                  // its address from now on
+	Term     uint64   `json:"term"`                  // that it has seen
+	Last     uint64   `json:"last_index"`            // of the last entry that it has
+	LastTerm uint64   `json:"last_term"`             // of that: of several survivors, the one with the highest term and then index has most
+	Applied  uint64   `json:"committed"`             // so far, at least, was committed: the execution log has it
+	Voter    bool     `json:"voter"`                 // it voted itself
+	Lacking  uint64   `json:"history_missing_bytes"` // of its execution log that it does not have, at least
+	Members  []Member `json:"members"`               // before
+	Token    string   `json:"token"`                 // confirms exactly this
 
 	Index uint64 `json:"index,omitempty"` // of the configuration that was written; 0: nothing was
 	Copy  string `json:"copy,omitempty"`  // where the Raft store is as it was
@@ -105,6 +105,9 @@ func find(p Plan, cluster, node string, s consensus.Standing) (Finding, error) {
 		return f, fmt.Errorf("execution log: %w", err)
 	}
 	f.Applied = max(applied, s.Snapshot)
+	if f.Lacking, err = segment.Lacking(datadir.LogDir(p.Dir, p.Kernel)); err != nil {
+		return f, fmt.Errorf("execution log: %w", err)
+	}
 	voters := 0
 	for _, m := range s.Members {
 		f.Members = append(f.Members, Member{m.ID, m.Address, m.Voter})
@@ -122,13 +125,14 @@ func find(p Plan, cluster, node string, s consensus.Standing) (Finding, error) {
 	case s.Members[own].Voter && voters == 1 && f.Raft == s.Members[own].Address:
 		return f, ErrAlone
 	}
+	f.Voter = s.Members[own].Voter
 	f.Token = token(&f)
 	return f, nil
 }
 
 // token changes with everything that somebody who confirms it has seen.
 func token(f *Finding) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %d %d %d %d %v", f.Cluster, f.Node, f.Raft, f.Term, f.Last, f.LastTerm, f.Applied, f.Members))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %d %d %d %d %t %d %v", f.Cluster, f.Node, f.Raft, f.Term, f.Last, f.LastTerm, f.Applied, f.Voter, f.Lacking, f.Members))
 	return hex.EncodeToString(sum[:6])
 }
 
@@ -169,40 +173,4 @@ func Recover(p Plan, token string) (f Finding, err error) {
 		return f, err
 	}
 	return f, datadir.KeepLineage(p.Dir, through)
-}
-
-// keepCopy keeps the Raft store, without its snapshots, which are not changed.
-func keepCopy(p Plan, last uint64) (string, error) {
-	from := datadir.RaftDir(p.Dir, p.Kernel)
-	to := fmt.Sprintf("%s-before-recovery-%d", from, last)
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return "", fmt.Errorf("copy of the Raft store: %w", err)
-	}
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return "", fmt.Errorf("copy of the Raft store: %w", err)
-	}
-	for _, e := range entries {
-		source, target := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
-		switch {
-		case e.Name() == "snapshots" || e.Name() == "LOCK":
-			continue
-		case e.IsDir():
-			err = os.CopyFS(target, os.DirFS(source))
-		default:
-			err = copyFile(source, target)
-		}
-		if err != nil {
-			return "", fmt.Errorf("copy of the Raft store: %w", err)
-		}
-	}
-	return to, nil
-}
-
-func copyFile(from, to string) error {
-	content, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return datadir.WriteFile(to, content)
 }

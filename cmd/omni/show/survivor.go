@@ -32,6 +32,12 @@ func Survivor(p *tell.Page, dir string, f survivor.Finding) {
 	p.Line("%s", p.Warn("If it goes on alone:"))
 	p.Line("  lost is what was committed and never reached it: nobody can tell here how much that is")
 	p.Line("  %d entries that it has may not have been committed: they take effect", f.Last-min(f.Applied, f.Last))
+	if !f.Voter {
+		p.Line("  %s did not vote: no majority has ever waited for it, and it may lack much that one had; prefer a voter", f.Node)
+	}
+	if f.Lacking > 0 {
+		p.Line("  %d bytes of its execution log are not here and are lost, unless another node's directory or a backup has them", f.Lacking)
+	}
 	p.Line("  %s must not go on, or there are two clusters: one that comes back is turned away, and stops", strings.Join(others, ", "))
 	p.Line("  of several survivors, take the one with the highest last term, and of those the highest last entry")
 	p.Line("")
