@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cmd/omni/show"
 	"github.com/omnikernel/omnikernel/cmd/omni/tell"
+	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/client"
 )
 
@@ -29,7 +30,10 @@ func atNode(args []string) []client.Option {
 }
 
 func newNodeStatus(a *app) *cobra.Command {
-	var healthy bool
+	var (
+		healthy bool
+		files   []string
+	)
 	c := &cobra.Command{
 		Use:   "status [NODE]",
 		Short: "A node's state and why, its components, and what happened before it started",
@@ -40,6 +44,7 @@ this one ended. NODE is its id or its address; without it, whichever node answer
 What the nodes know of each other is in: omni cluster status.`,
 		Example: `  omni node status n2
   omni node status 127.0.0.1:7701 -o json | jq -r .state
+  omni node status n2 --uses tls/node-n2.pem              # has it taken up the new certificate?
   omni node status --healthy --server 127.0.0.1:7700      # for a container's health check`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -48,7 +53,12 @@ What the nodes know of each other is in: omni cluster status.`,
 				return err
 			}
 			defer connection.Close()
-			state, err := connection.NodeState(c.Context(), atNode(args)...)
+			var state api.NodeState
+			if len(files) > 0 {
+				state, err = a.awaitFiles(c.Context(), connection, files, atNode(args))
+			} else {
+				state, err = connection.NodeState(c.Context(), atNode(args)...)
+			}
 			if err != nil {
 				return err
 			}
@@ -59,5 +69,6 @@ What the nodes know of each other is in: omni cluster status.`,
 		},
 	}
 	c.Flags().BoolVar(&healthy, "healthy", false, "fail, with exit code 1, when the node is not healthy")
+	c.Flags().StringArrayVar(&files, "uses", nil, "wait, up to --timeout, until the node has the certificates of this file in use, and trusts no other authority than those of a ca.pem; exit 1 when it does not come to that; repeatable")
 	return c
 }

@@ -57,9 +57,9 @@ func newBookShell(t *testing.T, machines int) *bookShell {
 	s.client.Close()
 	for i := range dirs {
 		s.api[i], s.raft[i] = fmt.Sprintf("%s%d:7700", s.net, i+1), fmt.Sprintf("%s%d:7800", s.net, i+1)
-		s.prepare(s.id(i))
+		s.prepare(s.id(i), s.omni)
 	}
-	s.prepare("safe")
+	s.prepare("safe", s.omni)
 	s.dir = filepath.Join(s.machines, "safe/root")
 	require.NoError(t, os.MkdirAll(s.dir, 0o700))
 	s.takeOrders()
@@ -92,12 +92,12 @@ func freeNetwork(t *testing.T, machines int) string {
 }
 
 // prepare makes a machine ready as docs/deploy.md has it.
-func (s *bookShell) prepare(machine string) {
+func (s *bookShell) prepare(machine, program string) {
 	s.t.Helper()
 	for _, dir := range []string{"etc/omni/tls", "usr/local/bin", "var/lib", "var/tmp"} {
 		require.NoError(s.t, os.MkdirAll(filepath.Join(s.machines, machine, dir), 0o700))
 	}
-	require.NoError(s.t, os.Symlink(s.omni, filepath.Join(s.machines, machine, "usr/local/bin/omni")))
+	require.NoError(s.t, os.Symlink(program, filepath.Join(s.machines, machine, "usr/local/bin/omni")))
 }
 
 // open starts the shell. It ends with the first command that fails.
@@ -209,10 +209,16 @@ func (s *bookShell) obeys(words []string) error {
 	return fmt.Errorf("nobody knows how: %s", line)
 }
 
+// halt stops a node. One that was removed stops by itself, and is told of it the same.
 func (s *bookShell) halt(i int) {
-	if s.nodes[i] != nil {
-		s.stop(i)
+	if s.nodes[i] == nil {
+		return
 	}
+	s.signal(i, syscall.SIGTERM)
+	if err := s.nodes[i].Wait(); err != nil {
+		require.Positive(s.t, s.said(i, "was removed from its cluster"), "%s: %v", s.id(i), err)
+	}
+	s.nodes[i] = nil
 }
 
 // boot starts what the unit says, with the machine's own flags.

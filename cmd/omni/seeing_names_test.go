@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -140,6 +141,11 @@ func seenAlerts(t *testing.T, all families) {
 		}
 	}
 	require.Greater(t, len(seen), 15)
+	page, err := os.ReadFile("../../docs/operations.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(page), "\n## Alerts\n")
+	require.True(t, found)
+	require.ElementsMatch(t, first(table), slices.Collect(maps.Keys(seen)), "docs/operations.md has every alert, and no other")
 }
 
 // deploy/grafana/omni.json parses, names only what is there, and shows every metric of

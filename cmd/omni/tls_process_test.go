@@ -158,7 +158,7 @@ func (s *secured) rotate(t *testing.T, ann credentials) {
 	old := filepath.Join(t.TempDir(), "old")
 	require.NoError(t, os.CopyFS(old, os.DirFS(s.made)))
 	s.does("tls", "rotate", "--dir", s.made)
-	load := beginSteady(t, s.connect(ann), 0) // it trusts both from here on
+	load := beginSteady(t, s.connect(ann), "load", 0) // it trusts both from here on
 	everywhere := func(names func(i int) []string) {
 		t.Helper()
 		for i := range s.nodes {
@@ -213,8 +213,8 @@ type steady struct {
 	last         atomic.Pointer[error]
 }
 
-// beginSteady defines load-0, load-1 and so on, pausing for a moment in between.
-func beginSteady(t *testing.T, c *client.Client, pause time.Duration) *steady {
+// beginSteady defines agents NAME-0, NAME-1 and so on, pausing for a moment in between.
+func beginSteady(t *testing.T, c *client.Client, name string, pause time.Duration) *steady {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &steady{stop: cancel, ended: make(chan struct{})}
 	l.client.Store(c)
@@ -222,7 +222,7 @@ func beginSteady(t *testing.T, c *client.Client, pause time.Duration) *steady {
 	go func() {
 		defer close(l.ended)
 		for n := 0; ctx.Err() == nil; n++ {
-			l.one(ctx, n)
+			l.one(ctx, fmt.Sprintf("%s-%d", name, n))
 			time.Sleep(pause)
 		}
 	}()
@@ -230,12 +230,12 @@ func beginSteady(t *testing.T, c *client.Client, pause time.Duration) *steady {
 	return l
 }
 
-func (l *steady) one(ctx context.Context, n int) {
+func (l *steady) one(ctx context.Context, name string) {
 	l.quiet.Lock()
 	defer l.quiet.Unlock()
 	c := l.client.Load()
 	c.Close() // what is idle: each has a handshake of its own
-	if _, err := c.Define(context.WithoutCancel(ctx), event.Define{Name: fmt.Sprintf("load-%d", n)}); err != nil {
+	if _, err := c.Define(context.WithoutCancel(ctx), event.Define{Name: name}); err != nil {
 		l.failed.Add(1)
 		l.last.Store(&err)
 		return
