@@ -15,6 +15,9 @@ type Order struct {
 	Trigger nodestate.Trigger
 	Reason  string
 	DryRun  bool // only say what would come of it
+
+	Principal string // of whoever gave it
+	BusSeq    uint64 // where it is in the execution log; 0: it is not there
 }
 
 // Ordered is what came of an order, or would.
@@ -103,7 +106,9 @@ func (c *Config) order(o Order) (Ordered, error) {
 // UnderWay of a node in safe mode is nothing.
 func (h *Held) UnderWay() UnderWay { return UnderWay{} }
 
-func operator(o Order) nodestate.Cause { return nodestate.Cause{By: "operator", Text: o.Reason} }
+func operator(o Order) nodestate.Cause {
+	return nodestate.Cause{By: "operator", Text: o.Reason, Principal: o.Principal, BusSeq: o.BusSeq}
+}
 
 func (n *Node) ordered() Ordered {
 	return Ordered{State: n.state.State(), Leading: n.leading(), UnderWay: n.UnderWay()}

@@ -15,6 +15,7 @@ const (
 	peerStatus byte = 32 // → NodeStatus as JSON
 	peerChain  byte = 33 // index → chain value, once it is applied
 	peerHandIn byte = 34 // a ToolResult body, for the leader to propose
+	peerOrder  byte = 35 // orderAsked as JSON, for the leader to propose → orderTold
 	peerTraced byte = 48 // → first busSeq that the leader has not exported spans of
 )
 
@@ -25,6 +26,8 @@ func componentOf(kind byte) string {
 	switch kind {
 	case peerMember, peerBelongs, peerWish:
 		return "members"
+	case peerOrder:
+		return "orders"
 	case peerChain:
 		return "checkpoints"
 	case peerHandIn:
@@ -63,6 +66,8 @@ func (n *Node) HandlePeer(ctx context.Context, from string, kind byte, body []by
 		return n.answerMember(ctx, kind, body)
 	case peerTraced:
 		return n.traced(), nil
+	case peerOrder:
+		return n.answerOrder(ctx, body)
 	case peerHandIn:
 		if _, ok := event.DecodeBody[event.Result](body); !ok {
 			return nil, errUnknownQuestion

@@ -14,7 +14,7 @@ import (
 // context bounds the wait; a command that was proposed and not answered in time
 // is called unknown (CL-2).
 func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
-	if n.state.Closed() && e.Kind.IsCommand() {
+	if n.state.Closed() && e.Kind.IsCommand() && e.Kind != event.OperatorOrder { // an order may be what opens it
 		return n.intakeClosed()
 	}
 	if !kernel.Readable(&e) {

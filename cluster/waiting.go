@@ -45,6 +45,11 @@ func (w *Waiting) Propose(context.Context, event.Event) Answer {
 	return Answer{Verdict: Refused, Code: CodeNoLeader, Detail: errNotStarted.Error()}
 }
 
+// Record refuses.
+func (w *Waiting) Record(ctx context.Context, _ string, o event.Order) Answer {
+	return w.Propose(ctx, orderEvent("", o))
+}
+
 // ProposeAll refuses every one.
 func (w *Waiting) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 	answers := make([]Answer, len(batch))

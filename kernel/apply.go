@@ -242,6 +242,8 @@ func (k *Kernel) command(e *event.Event) (flows.Done, *flows.Refusal) {
 		return flows.Done{}, flows.DeregisterTool(v, decoded[event.DeregisterTool](k, e), &k.out)
 	case event.AuthBootstrap, event.PrincipalPut, event.PrincipalDelete, event.RolePut, event.RoleDelete, event.CredentialPut, event.CredentialRevoke:
 		return k.authCommand(e)
+	case event.OperatorOrder:
+		return flows.Done{}, flows.Order(v, decoded[event.Order](k, e), e.Principal, &k.out)
 	case event.TaskAnswer:
 		return about(flows.AnswerTask(v, decoded[event.AnswerTask](k, e), e.Principal, &k.out))
 	case event.KernelSuspend:

@@ -16,6 +16,7 @@ const authRecords = `200 AUTH_BOOTSTRAPPED kept 0
 205 CREDENTIAL_PUT kept 0
 206 CREDENTIAL_REVOKED kept 0
 207 CREDENTIALS_FORGOTTEN kept 0
+208 OPERATOR_ORDERED told 0
 `
 
 // eventSample is one body of an event, as the golden file has it.
@@ -37,6 +38,7 @@ func authSamples() []sample {
 		{bus.CredentialPut, &principals.CredentialBody{ID: "abcdefgh", Principal: "ann", Hash: [32]byte{1}, NotAfter: 300, Description: "d", By: "admin#t"}},
 		{bus.CredentialRevoked, &principals.RevokedBody{ID: "cert:1f", NotAfter: 300, By: "admin#t", Reason: "why"}},
 		{bus.CredentialsForgotten, &principals.ForgottenBody{IDs: []string{"abcdefgh", "cert:1f"}}},
+		{bus.OperatorOrdered, &event.Ordered{By: "ann#t", Order: event.Order{Action: "cluster.member.remove", Resource: "n4", Detail: "force"}}},
 	}
 }
 
@@ -51,5 +53,6 @@ func authEvents() []eventSample {
 		{event.RoleDelete, event.DeleteRole{Name: "quiet", Reason: "why"}},
 		{event.CredentialPut, event.PutCredential{ID: "abcdefgh", Principal: "ann", Hash: [32]byte{1}, NotAfterMillis: 300, Description: "d"}},
 		{event.CredentialRevoke, event.RevokeCredential{ID: "cert:1f", Reason: "why", NotAfterMillis: 300}},
+		{event.OperatorOrder, event.Order{Action: "cluster.member.remove", Resource: "n4", Detail: "force"}},
 	}
 }

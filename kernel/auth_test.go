@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/kernel"
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/config"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
@@ -184,6 +185,7 @@ func TestWhatCommandsWant(t *testing.T) {
 		event.LogArchive:       {{&event.ArchiveLog{}, "log.archive", "_"}},
 		event.KernelSuspend:    {{&event.SuspendKernel{}, "cluster.suspend", "_"}},
 		event.KernelResume:     {{&event.ResumeKernel{}, "cluster.resume", "_"}},
+		event.OperatorOrder:    {{&event.Order{Action: "node.pause", Resource: "n1"}, "node.pause", "n1"}},
 		event.AuthBootstrap:    {{&event.BootstrapAuth{}, "auth.bootstrap", "_"}},
 		event.PrincipalPut:     {{&event.PutPrincipal{Name: "bob"}, "auth.principal", "bob"}},
 		event.PrincipalDelete:  {{&event.DeletePrincipal{Name: "bob"}, "auth.principal", "bob"}},
@@ -366,4 +368,40 @@ func TestSnapshotOfPrincipals(t *testing.T) {
 	require.Equal(t, failure.Forbidden, s.By(ann, event.AgentDefine, event.Define{}).Refusal.Code)
 	require.Empty(t, s.By(ann, event.KernelSuspend, event.SuspendKernel{Reason: "why"}).Refusal, "its roles are compiled again")
 	s.Check()
+}
+
+// AU-10: what nodes do in an operator's name is judged like a command and on record
+// before it is done, with who ordered it; what is refused leaves nothing else.
+func TestOrders(t *testing.T) {
+	s := judged(t, "reader")
+	pausing := event.Order{Action: "node.pause", Resource: "n1", Detail: "a new disk"}
+	require.Equal(t, "ann may not do node.pause on n1", s.By(ann, event.OperatorOrder, pausing).Refusal.Rule)
+	require.Equal(t, []string{"EVENT", "OUTCOME"}, s.Names())
+	admins(s, event.RolePut, event.PutRole{Name: "quiet", Grants: []permissions.Grant{roleGrant(permissions.Allow, "node.*", "n1")}})
+	admins(s, event.PrincipalPut, event.PutPrincipal{Name: "ann", Roles: []string{"quiet"}})
+	require.Empty(t, s.By(ann, event.OperatorOrder, pausing).Refusal)
+	require.Equal(t, []string{"EVENT", "OPERATOR_ORDERED", "OUTCOME"}, s.Names())
+	require.Equal(t, &event.Ordered{By: ann, Order: pausing}, kerneltest.Find[*event.Ordered](s, bus.OperatorOrdered))
+	require.Equal(t, failure.Forbidden, s.By(ann, event.OperatorOrder, event.Order{Action: "node.pause", Resource: "n2"}).Refusal.Code)
+	admins(s, event.CredentialRevoke, event.RevokeCredential{ID: "anns1token"})
+	require.Equal(t, failure.Unauthenticated, s.By(ann, event.OperatorOrder, pausing).Refusal.Code)
+	require.Equal(t, failure.Forbidden, s.By("node:n1", event.OperatorOrder, pausing).Refusal.Code, "no node orders anything")
+	s.Check()
+
+	s = kerneltest.New(t, 1)
+	long := strings.Repeat("x", 257)
+	for _, wrong := range []event.Order{
+		{}, {Action: "node.pause"}, {Action: "node.", Resource: long}, {Action: "node.pause", Resource: "n1", Detail: long},
+		{Action: "node.pause", Resource: "n1", Detail: "a\nb"}, {Action: "node.*", Resource: "n1"}, {Action: "node." + strings.Repeat("x", 60), Resource: "n1"},
+		{Action: "agent.kill", Resource: "a/b"}, {Action: "cluster.suspend", Resource: "_"}, {Action: "auth.token", Resource: "admin"},
+	} {
+		require.Equal(t, failure.InvalidArgument, s.Command(event.OperatorOrder, wrong).Refusal.Code, "%+v", wrong)
+	}
+	s.Check()
+}
+
+// AU-10: nobody's order is recorded before the kernel version that has orders.
+func TestNoOrdersAtVersion1(t *testing.T) {
+	s := kerneltest.New(t, 1, func(c *config.Config) { *c = c.At(1) })
+	require.Equal(t, failure.VersionTooLow, s.Command(event.OperatorOrder, event.Order{Action: "node.pause", Resource: "n1"}).Refusal.Code)
 }

@@ -153,6 +153,9 @@ func TestWhatASuspendedKernelTakes(t *testing.T) {
 			task := calls[len(calls)-1].Key
 			return event.AnswerTask{Agent: agentOf(s, task.Agent), Tick: task.Tick, Call: task.Call, Result: value.Null}
 		}, true}},
+		event.OperatorOrder: {{"", func(*kerneltest.Sim, string, string, string, string) any {
+			return event.Order{Action: "node.pause", Resource: "n1"}
+		}, true}},
 		event.AuthBootstrap: {{"", func(*kerneltest.Sim, string, string, string, string) any {
 			return event.BootstrapAuth{Credential: "firsttoken"}
 		}, true}},

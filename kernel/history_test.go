@@ -84,7 +84,7 @@ func TestHistoriesReachEverything(t *testing.T) {
 		}
 	}
 	for _, kind := range kernel.Kinds() {
-		if kind < bus.AuthBootstrapped || kind > bus.CredentialsForgotten { // TestGuardedHistoriesReachEverything
+		if kind < bus.AuthBootstrapped || kind > bus.OperatorOrdered { // TestGuardedHistoriesReachEverything
 			assert.NotZero(t, kinds[kind], kernel.KindName(kind))
 		}
 	}

@@ -67,7 +67,7 @@ func TestModelReachesEverything(t *testing.T) {
 		}
 	}
 	for _, kind := range kernel.Kinds() {
-		budget := kind >= bus.BudgetOpened && kind <= bus.BudgetClock || kind == bus.AgentLogWarning || kind == bus.AgentLogExceeded || kind >= bus.AuthBootstrapped && kind <= bus.CredentialsForgotten
+		budget := kind >= bus.BudgetOpened && kind <= bus.BudgetClock || kind == bus.AgentLogWarning || kind == bus.AgentLogExceeded || kind >= bus.AuthBootstrapped && kind <= bus.OperatorOrdered
 		if kind != bus.Duplicate && kind != bus.Quarantine && kind != bus.LogArchived && (kind < bus.Forked || kind > bus.MemoryForked) && !budget {
 			assert.NotZero(t, kinds[kind], kernel.KindName(kind))
 		}

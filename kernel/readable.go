@@ -44,6 +44,8 @@ func Readable(e *event.Event) bool {
 		ok = event.ReadableBody[event.ResumeKernel](e.Body)
 	case event.BudgetSet:
 		ok = event.ReadableBody[event.SetBudget](e.Body)
+	case event.OperatorOrder:
+		ok = event.ReadableBody[event.Order](e.Body)
 	case event.RunPlan, event.RunStart, event.RunPause, event.RunResume, event.RunKill:
 		ok = readableRun(e)
 	case event.ToolRegister:

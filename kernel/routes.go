@@ -324,6 +324,8 @@ var routes = [bus.Last + 1]route{
 		s.Principals.ApplyForgotten(r.Body.(*principals.ForgottenBody))
 	}},
 
+	bus.OperatorOrdered: {name: "OPERATOR_ORDERED", decode: body(event.DecodeOrdered)},
+
 	bus.RunDefined: {name: "RUN_DEFINED", decode: body(runs.DecodeDefined), slice: elsewhere, apply: func(s *state.State, at bus.At, r bus.Record) {
 		s.Runs.ApplyDefined(r.Agent, at, r.Body.(*runs.DefinedBody))
 		s.Agents.Edit(r.Agent).Run = r.Agent

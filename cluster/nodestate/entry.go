@@ -34,7 +34,9 @@ type Entry struct {
 	Component string    `json:"component,omitempty"`
 	Status    Status    `json:"status,omitempty"` // of the component
 	Restarts  int       `json:"restarts,omitempty"`
-	Hold      Hold      `json:"hold,omitempty"` // what the transition does to the node's Suspension
+	Hold      Hold      `json:"hold,omitempty"`      // what the transition does to the node's Suspension
+	Principal string    `json:"principal,omitempty"` // of the operator who ordered it (AU-10)
+	BusSeq    uint64    `json:"bus_seq,omitempty"`   // where that order is in the execution log
 }
 
 // Hold is what a transition does to the suspension that outlives the process.
@@ -48,10 +50,11 @@ const (
 
 // Suspension is why a node rests, until somebody resumes it.
 type Suspension struct {
-	Since  time.Time `json:"since"`
-	By     string    `json:"by,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	Estop  bool      `json:"estop,omitempty"`
+	Since     time.Time `json:"since"`
+	By        string    `json:"by,omitempty"`
+	Principal string    `json:"principal,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Estop     bool      `json:"estop,omitempty"`
 }
 
 // Memory is what survives a process: where its node stood.
@@ -78,7 +81,7 @@ func (m *Memory) Follow(e *Entry) {
 	m.State, m.Since, m.Trigger, m.By, m.Cause = e.To, e.Time, e.Trigger, e.By, e.Cause
 	switch e.Hold {
 	case HoldSet:
-		m.Suspension = &Suspension{Since: e.Time, By: e.By, Reason: e.Cause, Estop: e.Trigger == Estop}
+		m.Suspension = &Suspension{Since: e.Time, By: e.By, Principal: e.Principal, Reason: e.Cause, Estop: e.Trigger == Estop}
 	case HoldCleared:
 		m.Suspension = nil
 	}

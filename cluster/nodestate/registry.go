@@ -29,7 +29,11 @@ type Options struct {
 }
 
 // Cause says who asks for a transition, and why, in a sentence for people.
-type Cause struct{ By, Text string }
+type Cause struct {
+	By, Text  string
+	Principal string // of an operator, by whom it is judged; empty for none
+	BusSeq    uint64 // where the operator's order is in the execution log; 0: it is not there
+}
 
 // Refusal is a transition that was not made: nothing has changed. It is an
 // outcome and no failure of the node.
@@ -89,7 +93,7 @@ func (r *Registry) Transition(t Trigger, c Cause) *Refusal {
 
 func (r *Registry) transition(t Trigger, c Cause) *Refusal {
 	found, refusal := r.find(t)
-	e := Entry{From: r.memory.State, Trigger: t, By: c.By, Cause: c.Text}
+	e := Entry{From: r.memory.State, Trigger: t, By: c.By, Cause: c.Text, Principal: c.Principal, BusSeq: c.BusSeq}
 	if refusal != nil {
 		e.Kind, e.Rule = KindRefusal, refusal.Rule
 		r.record(e)

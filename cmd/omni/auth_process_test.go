@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +76,7 @@ func TestAuthorization(t *testing.T) {
 
 	g.first()
 	g.people()
+	g.ordered()
 	g.revoked()
 	g.failover()
 	g.secrets()
@@ -126,6 +129,32 @@ func (g *guarded) people() {
 	log := g.may(token(g.admin), "log", "--from", "1", "--limit", "1000", "-o", "json")
 	require.Contains(g.t, log, `"principal":"node:n2#cert:`)
 	require.Contains(g.t, log, `"principal":"bob#`)
+}
+
+// ordered: what operators have nodes do is on record with who it was, whichever node
+// does it (AU-10).
+func (g *guarded) ordered() {
+	admin := func(args ...string) string {
+		g.t.Helper()
+		stdout, stderr, exit := g.asks(0, token(g.admin), args...)
+		require.Equal(g.t, api.ExitDone, exit, "%v: %s", args, stderr)
+		return stdout
+	}
+	var who api.Whoami
+	require.NoError(g.t, json.Unmarshal([]byte(admin("auth", "whoami", "-o", "json")), &who))
+	by := who.Principal + "#" + who.Credential
+	for i := range g.nodes {
+		g.mayNot("may not do node.pause on "+g.id(i), token(g.bob), "node", "pause", g.id(i))
+		var paused api.NodeOrdered
+		require.NoError(g.t, json.Unmarshal([]byte(admin("node", "pause", g.id(i), "--reason", "new disks", "-o", "json")), &paused))
+		require.Empty(g.t, paused.NotOnRecord)
+		admin("node", "resume", g.id(i))
+		require.Contains(g.t, admin("node", "journal", g.id(i)), by)
+		said := admin("log", "--from", strconv.FormatUint(paused.BusSeq, 10), "--limit", "3", "-o", "json")
+		require.Contains(g.t, said, fmt.Sprintf(`{"action":"node.pause","by":%q,"detail":"new disks","resource":%q}`, by, g.id(i)))
+	}
+	admin("cluster", "transfer")
+	require.Contains(g.t, admin("log", "-o", "json"), fmt.Sprintf(`{"action":"cluster.transfer","by":%q,"resource":"_"}`, by))
 }
 
 // revoked is a token that somebody watches by, and a certificate.

@@ -76,11 +76,14 @@ func (a *app) createBackup(c *cobra.Command, how *reading, to string) (made made
 	}
 	defer connection.Close()
 	fetch := func(w io.Writer) error {
-		body, err := connection.Backup(c.Context(), options...)
+		body, notOnRecord, err := connection.Backup(c.Context(), options...)
 		if err != nil {
 			return err
 		}
 		defer body.Close()
+		if notOnRecord != "" {
+			a.tell.Say("the execution log may not have that this backup was made: %s", notOnRecord)
+		}
 		progress, done := a.progressOf()
 		defer done()
 		made.Summary, err = backup.Copy(c.Context(), w, body, progress)

@@ -61,7 +61,7 @@ func (p *processes) backUp(node string) (end func() (bytes, backups int64)) {
 	taking.Go(func() {
 		c := p.client.Fork()
 		for ctx.Err() == nil {
-			from, err := c.Backup(ctx, client.Node(node))
+			from, _, err := c.Backup(ctx, client.Node(node))
 			if err != nil {
 				continue // it was ended, or the next will tell: none at all is a failure
 			}

@@ -150,6 +150,7 @@ const (
 	CredentialPut        Kind = 205
 	CredentialRevoked    Kind = 206
 	CredentialsForgotten Kind = 207 // that were over, to make room
+	OperatorOrdered      Kind = 208 // what nodes do next in an operator's name (AU-10)
 )
 
 // Last is the highest number a kind may have; the routing table is an array

@@ -23,13 +23,13 @@ func TestKinds(t *testing.T) {
 		10: "AGENT_DEFINE", 11: "AGENT_START", 12: "AGENT_TRIGGER", 13: "AGENT_KILL", 14: "AGENT_SUBMIT",
 		15: "AGENT_SEND", 16: "AGENT_RECLASSIFY", 17: "TOKEN_REVOKE", 18: "GRANT_REVOKE", 19: "ESCALATION_DECIDE",
 		20: "TOOL_DISPATCHED", 21: "TOOL_RESULT",
-		30: "SHARED_PUT", 31: "SHARED_DELETE", 32: "LOG_ARCHIVE", 33: "AGENT_FORK", 34: "KERNEL_SUSPEND", 35: "KERNEL_RESUME", 36: "BUDGET_SET",
+		30: "SHARED_PUT", 31: "SHARED_DELETE", 32: "LOG_ARCHIVE", 33: "AGENT_FORK", 34: "KERNEL_SUSPEND", 35: "KERNEL_RESUME", 36: "BUDGET_SET", 37: "OPERATOR_ORDER",
 		40: "RUN_PLAN", 41: "RUN_START", 42: "RUN_PAUSE", 43: "RUN_RESUME", 44: "RUN_KILL",
 		50: "TOOL_REGISTER", 51: "TOOL_DEREGISTER", 52: "TASK_ANSWER",
 		60: "AUTH_BOOTSTRAP", 61: "PRINCIPAL_PUT", 62: "PRINCIPAL_DELETE", 63: "ROLE_PUT", 64: "ROLE_DELETE", 65: "CREDENTIAL_PUT", 66: "CREDENTIAL_REVOKE",
 	}
-	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true, 36: true, 40: true, 41: true, 42: true, 43: true, 44: true, 50: true, 51: true, 52: true}
-	since := map[event.Kind]uint32{}
+	commands := map[event.Kind]bool{30: true, 31: true, 32: true, 33: true, 34: true, 35: true, 36: true, 37: true, 40: true, 41: true, 42: true, 43: true, 44: true, 50: true, 51: true, 52: true}
+	since := map[event.Kind]uint32{37: 2}
 	for k := event.Kind(10); k < 20; k++ {
 		commands[k] = true
 	}

@@ -37,6 +37,7 @@ const (
 	KernelSuspend Kind = 34 // the emergency stop of the whole cluster (NO-2)
 	KernelResume  Kind = 35 // … and its end
 	BudgetSet     Kind = 36 // an operator gives an agent's account other limits (RU-3)
+	OperatorOrder Kind = 37 // what nodes are about to do in an operator's name, and the kernel does not (AU-10)
 
 	RunPlan   Kind = 40 // a goal, a plan or who makes it, and the agent that carries it out (RU-1)
 	RunStart  Kind = 41
@@ -63,7 +64,7 @@ var kindNames = map[Kind]string{
 	AgentDefine: "AGENT_DEFINE", AgentStart: "AGENT_START", AgentTrigger: "AGENT_TRIGGER", AgentKill: "AGENT_KILL",
 	AgentSubmit: "AGENT_SUBMIT", AgentSend: "AGENT_SEND", AgentReclassify: "AGENT_RECLASSIFY", TokenRevoke: "TOKEN_REVOKE",
 	GrantRevoke: "GRANT_REVOKE", EscalationDecide: "ESCALATION_DECIDE", SharedPut: "SHARED_PUT", SharedDelete: "SHARED_DELETE",
-	LogArchive: "LOG_ARCHIVE", AgentFork: "AGENT_FORK", BudgetSet: "BUDGET_SET",
+	LogArchive: "LOG_ARCHIVE", AgentFork: "AGENT_FORK", BudgetSet: "BUDGET_SET", OperatorOrder: "OPERATOR_ORDER",
 	KernelSuspend: "KERNEL_SUSPEND", KernelResume: "KERNEL_RESUME",
 	RunPlan: "RUN_PLAN", RunStart: "RUN_START", RunPause: "RUN_PAUSE", RunResume: "RUN_RESUME", RunKill: "RUN_KILL",
 	ToolDispatched: "TOOL_DISPATCHED", ToolResult: "TOOL_RESULT", ToolRegister: "TOOL_REGISTER", ToolDeregister: "TOOL_DEREGISTER",
@@ -87,6 +88,7 @@ func (k Kind) Known() bool {
 
 // since is the kernel version that brought a kind; those of version 1 are not here.
 var since = map[Kind]uint32{
+	OperatorOrder: 2,
 	AuthBootstrap: 2, PrincipalPut: 2, PrincipalDelete: 2, RolePut: 2, RoleDelete: 2, CredentialPut: 2, CredentialRevoke: 2,
 }
 

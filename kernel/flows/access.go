@@ -95,6 +95,8 @@ var accesses = map[event.Kind]access{
 	event.KernelSuspend: want(func(*state.State, *event.SuspendKernel) Access { return Access{"cluster.suspend", Nothing} }),
 	event.KernelResume:  want(func(*state.State, *event.ResumeKernel) Access { return Access{"cluster.resume", Nothing} }),
 
+	event.OperatorOrder: want(func(_ *state.State, c *event.Order) Access { return Access{c.Action, c.Resource} }),
+
 	event.AuthBootstrap:   want(func(*state.State, *event.BootstrapAuth) Access { return Access{"auth.bootstrap", Nothing} }),
 	event.PrincipalPut:    named("auth.principal", func(c *event.PutPrincipal) string { return c.Name }),
 	event.PrincipalDelete: named("auth.principal", func(c *event.DeletePrincipal) string { return c.Name }),

@@ -31,6 +31,7 @@ var duringStops = [...]duringStop{
 	event.TaskAnswer:       takenThen, // as results of what is under way are
 	event.KernelSuspend:    takenThen, // and refused by its own rule
 	event.KernelResume:     takenThen,
+	event.OperatorOrder:    takenThen, // what operators do about nodes, they do above all then
 	event.AuthBootstrap:    takenThen, // who may do what is nobody's work
 	event.PrincipalPut:     takenThen,
 	event.PrincipalDelete:  takenThen,

@@ -37,7 +37,7 @@ func (h *History) stops() bool {
 // and whatever nodes propose but a dispatch (NO-2).
 func ends(e *event.Event) bool {
 	switch e.Kind {
-	case event.KernelSuspend, event.KernelResume, event.AgentKill, event.TokenRevoke, event.GrantRevoke, event.LogArchive, event.RunPause, event.RunKill, event.ToolDeregister,
+	case event.KernelSuspend, event.KernelResume, event.AgentKill, event.TokenRevoke, event.GrantRevoke, event.LogArchive, event.RunPause, event.RunKill, event.ToolDeregister, event.OperatorOrder,
 		event.AuthBootstrap, event.PrincipalPut, event.PrincipalDelete, event.RolePut, event.RoleDelete, event.CredentialPut, event.CredentialRevoke,
 		event.KernelBooted, event.LeaderStarted, event.Pulse, event.Checkpoint, event.ClusterRestored, event.KernelUpgraded, event.ToolResult:
 		return true

@@ -72,13 +72,19 @@ var guardedGrants = [...]permissions.Grant{
 	{Effect: permissions.Deny, Action: "**", Resource: "ann/**"},
 	{Effect: permissions.Allow, Action: "auth.*", Resource: "*"},
 	{Effect: permissions.Escalate, Action: "agent.kill", Resource: "**"},
+	{Effect: permissions.Allow, Action: "node.*", Resource: "n1"},
 	{Effect: permissions.Allow, Action: "run.*", Resource: "_/**", NotAfterMillis: Start + 60_000},
 }
 
 // guards is a command about who may do what.
 func (h *History) guards() {
 	name := guardedNames[h.choose.Pick("whom", len(guardedNames))]
-	switch h.choose.Pick("guarding", 9) {
+	switch h.choose.Pick("guarding", 10) {
+	case 9:
+		h.command(event.OperatorOrder, event.Order{
+			Action:   [...]string{"node.pause", "cluster.member.remove", "backup.create", "agent.kill"}[h.choose.Pick("ordered", 4)],
+			Resource: [...]string{"n1", "_"}[h.choose.Pick("of node", 2)], Detail: h.reason(),
+		})
 	case 0, 1:
 		put := event.PutPrincipal{Name: name, Disabled: h.rarely("disabled", 5), Kind: [...]string{"", "service", "robot"}[h.choose.Pick("kind", 3)*h.choose.Pick("with kind", 2)]}
 		for range h.choose.Pick("roles", 3) {

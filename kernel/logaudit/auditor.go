@@ -207,9 +207,11 @@ func (a *Auditor) judgeLog() {
 			a.found(Links, "the tree head is not that of the %d blocks before it", a.tree.Size())
 		}
 	case *estop.Order:
-		a.ordered()
+		a.halted()
 	case *event.Outcome:
 		a.refused = body.Refusal.Code
+	case *event.Ordered:
+		a.ordered(body)
 	case *booted:
 		if a.config != nil {
 			a.found(Form, "the cluster's configuration is fixed by its first event, and was fixed before")

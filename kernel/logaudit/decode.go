@@ -93,6 +93,7 @@ var bodies = [bus.Last + 1]func([]byte) (bus.Body, bool){
 	bus.ChildResult:           body(delegation.DecodeChildResult),
 	bus.ChildFailure:          body(delegation.DecodeChildResult),
 	bus.MemoryAccess:          body(memory.DecodeAccess),
+	bus.OperatorOrdered:       body(event.DecodeOrdered),
 	bus.KernelSuspended:       body(estop.DecodeOrder),
 	bus.KernelResumed:         body(estop.DecodeOrder),
 	bus.TimerCleared:          body(timers.DecodeCleared),

@@ -5,8 +5,8 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/timers"
 )
 
-// ordered looks at KERNEL_SUSPENDED and KERNEL_RESUMED: by turns.
-func (a *Auditor) ordered() {
+// halted looks at KERNEL_SUSPENDED and KERNEL_RESUMED: by turns.
+func (a *Auditor) halted() {
 	suspends := a.record.Kind == bus.KernelSuspended
 	switch {
 	case suspends && a.stopped:

@@ -448,7 +448,7 @@ func TestForgeriesAreNoticed(t *testing.T) {
 	for name, story := range stories {
 		logs[name] = story(t).Blocks
 	}
-	for _, test := range slices.Concat(forgeries, forkForgeries, stopForgeries, budgetForgeries, runForgeries, toolForgeries, versionForgeries, peopleForgeries) {
+	for _, test := range slices.Concat(forgeries, forkForgeries, stopForgeries, budgetForgeries, runForgeries, toolForgeries, versionForgeries, peopleForgeries, orderForgeries) {
 		t.Run(test.name, func(t *testing.T) {
 			f := forge(t, logs[test.story])
 			noticed := test.lie(f)
@@ -468,7 +468,7 @@ func TestForgeriesAreNoticed(t *testing.T) {
 // Every rule has a lie that breaks it.
 func TestEveryRuleIsBroken(t *testing.T) {
 	broken := map[logaudit.RuleID]bool{logaudit.Chain: true} // TestBrokenChain
-	for _, test := range slices.Concat(forgeries, forkForgeries, stopForgeries, budgetForgeries, runForgeries, toolForgeries, versionForgeries, peopleForgeries) {
+	for _, test := range slices.Concat(forgeries, forkForgeries, stopForgeries, budgetForgeries, runForgeries, toolForgeries, versionForgeries, peopleForgeries, orderForgeries) {
 		broken[test.rule] = true
 	}
 	for _, rule := range logaudit.Rules {

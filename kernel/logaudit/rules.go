@@ -33,6 +33,7 @@ const (
 	Version     RuleID = "version"
 	LogSize     RuleID = "logsize"
 	Principal   RuleID = "principal"
+	Order       RuleID = "order"
 )
 
 // Rule is one thing that every log must keep to.
@@ -72,6 +73,7 @@ var Rules = [...]Rule{
 	{Version, "EV-9", "the kernel version rises by one at a time, and never falls; there is no record, and no event that was not refused, of a kind that came with a later one"},
 	{LogSize, "LS-2", "from kernel version 2 on it is on record, once each, that an agent's part of the log has come to a limit, the warning first; from the second on its ticks fail, and it takes nothing in"},
 	{Principal, "AU-3", "where callers are judged, every command comes with a credential that is in force, of a principal that there is, or is refused, and no other is; who may do what is changed as a command asked"},
+	{Order, "AU-10", "an order of an operator is on record as its event gives it, and as that one's who gave it"},
 }
 
 // RuleOf finds a rule by its name.

@@ -15,7 +15,7 @@ import (
 // known by heart.
 var stories = map[string]func(t *testing.T) *kerneltest.Sim{
 	"work": work, "family": family, "asking": asking, "forks": forks, "running": running, "stopped": stopped, "money": money, "registering": registering, "people": people,
-	"risen": risen, "grown": grown, "guarded": guarded,
+	"risen": risen, "grown": grown, "guarded": guarded, "ordering": ordering,
 }
 
 // work: agent 1 makes two calls at once, writes memory, makes a call that must
@@ -93,6 +93,15 @@ func stopped(t *testing.T) *kerneltest.Sim {
 	s.Dispatch(s.Pending[0])
 	s.Answer(true, "second")
 	s.Pass(50)
+	s.Pulse()
+	return s
+}
+
+// ordering: an operator has one node paused, and another removed.
+func ordering(t *testing.T) *kerneltest.Sim {
+	s := kerneltest.New(t, 1)
+	require.Empty(t, s.By("ann", event.OperatorOrder, event.Order{Action: "node.pause", Resource: "n1", Detail: "a new disk"}).Refusal)
+	require.Empty(t, s.By("bob", event.OperatorOrder, event.Order{Action: "cluster.member.remove", Resource: "n2"}).Refusal)
 	s.Pulse()
 	return s
 }

@@ -45,4 +45,5 @@ type MemberChanged struct {
 	Change  string `json:"change" enum:"add,remove,promote,demote"`
 	Changed bool   `json:"changed" doc:"false: it was so before"`
 	Voters  int    `json:"voters" doc:"how many vote now"`
+	BusSeq  uint64 `json:"bus_seq,omitempty" doc:"where the order is in the execution log; absent at kernel version 1"`
 }

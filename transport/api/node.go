@@ -62,14 +62,22 @@ type NodeOrdered struct {
 	Leading  bool     `json:"leading" doc:"the node leads: it would hand leadership over, or nobody has taken it yet"`
 	Refused  []string `json:"refused,omitempty" doc:"kinds of requests that are refused from then on, with INTAKE_CLOSED"`
 	UnderWay UnderWay `json:"under_way" doc:"what is not ended by it, and ends by itself"`
+
+	BusSeq      uint64 `json:"bus_seq,omitempty" doc:"where the order is in the execution log; absent where it is not there"`
+	NotOnRecord string `json:"not_on_record,omitempty" doc:"why the order is not in the execution log, or may not be: the node has it in its journal only"`
 }
+
+// HeaderNotOnRecord says of a backup why the execution log does not have that it was
+// made, or may not have it.
+const HeaderNotOnRecord = "Omni-Not-On-Record"
 
 // Suspension is why a node rests until it is resumed.
 type Suspension struct {
-	Since  time.Time `json:"since"`
-	By     string    `json:"by,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	Estop  bool      `json:"estop,omitempty" doc:"it was an emergency stop"`
+	Since     time.Time `json:"since"`
+	By        string    `json:"by,omitempty"`
+	Principal string    `json:"principal,omitempty" doc:"of the operator who ordered it"`
+	Reason    string    `json:"reason,omitempty"`
+	Estop     bool      `json:"estop,omitempty" doc:"it was an emergency stop"`
 }
 
 // NodeComponent is one of a node's long-lived parts.
@@ -120,6 +128,8 @@ type JournalEntry struct {
 	Status    string    `json:"status,omitempty"`
 	Restarts  int       `json:"restarts,omitempty"`
 	Hold      string    `json:"hold,omitempty" doc:"set: the node is suspended from here on, over restarts too; cleared: no more"`
+	Principal string    `json:"principal,omitempty" doc:"of the operator who ordered it"`
+	BusSeq    uint64    `json:"bus_seq,omitempty" doc:"where that order is in the execution log; absent where it is not there"`
 }
 
 // JournalSpot is a place in a file that does not read.

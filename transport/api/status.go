@@ -107,6 +107,7 @@ type TransferBody struct {
 type Transferred struct {
 	Leader string `json:"leader" doc:"who leads now, as far as the answering node knows"`
 	Node   string `json:"node"`
+	BusSeq uint64 `json:"bus_seq,omitempty" doc:"where the order is in the execution log; absent at kernel version 1, and when that node led already"`
 }
 
 // Health is the body of /healthz and /readyz.

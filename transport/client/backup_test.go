@@ -25,7 +25,7 @@ func TestBackup(t *testing.T) {
 	c := connect(t, client.Options{Timeout: 5 * time.Second}, urls...)
 	ctx := within(t, 20*time.Second)
 	take := func(opts ...client.Option) (backup.Summary, error) {
-		body, err := c.Backup(ctx, opts...)
+		body, _, err := c.Backup(ctx, opts...)
 		if err != nil {
 			return backup.Summary{}, err
 		}
@@ -51,9 +51,9 @@ func TestBackup(t *testing.T) {
 
 	bounded, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer cancel()
-	_, err = c.Backup(bounded, client.Node("n1"))
+	_, _, err = c.Backup(bounded, client.Node("n1"))
 	require.ErrorContains(t, err, "HISTORY_BEHIND")
-	body, err := c.Backup(ctx, client.Node("n2"), client.Consistency("stale"))
+	body, _, err := c.Backup(ctx, client.Node("n2"), client.Consistency("stale"))
 	require.NoError(t, err)
 	require.NoError(t, body.Close())
 	_, err = backup.Copy(ctx, new(bytes.Buffer), body, nil)

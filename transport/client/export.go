@@ -76,7 +76,7 @@ func (f *file) Close() error {
 	return nil
 }
 
-func (c *Client) openFile(ctx context.Context, op, path string, query url.Values, opts []Option) (io.ReadCloser, error) {
+func (c *Client) openFile(ctx context.Context, op, path string, query url.Values, opts []Option) (*file, error) {
 	s := settingsOf(opts)
 	cancel := context.CancelFunc(func() {})
 	if s.timeout > 0 {

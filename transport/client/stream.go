@@ -15,6 +15,7 @@ const silence = 45 * time.Second
 // long; the time between reads is the reader's own.
 type stream struct {
 	body  io.ReadCloser
+	head  http.Header
 	quiet *time.Timer // cancels the request
 	end   context.CancelFunc
 }
@@ -36,7 +37,7 @@ func (f *family) stream(ctx context.Context, to *server, rq *request) (*stream, 
 		cancel()
 		return nil, err
 	}
-	return &stream{body: response.Body, quiet: quiet, end: cancel}, nil
+	return &stream{body: response.Body, head: response.Header, quiet: quiet, end: cancel}, nil
 }
 
 // Read implements io.Reader.

@@ -24,6 +24,7 @@ const (
 	anybody        // whoever has a credential that is in force
 	byCommand      // as anybody, and each command by the kernel's own table, when it is decoded
 	byAction       // by the action and the resource
+	byOrder        // as byCommand, of an order that is judged when its body is read; and as byNode
 	byNode         // … and they are the node's own: where nobody can tell who may, whoever is on its machine
 )
 
@@ -113,8 +114,8 @@ func (s *Server) accesses() map[string]access {
 		"heartbeat": lease, "complete-call": lease, "fail-call": lease,
 
 		"cluster-status": {rule: byNode, action: "cluster.read"}, "transfer-leadership": {rule: byNode, action: "cluster.transfer"},
-		"list-members": {rule: byNode, action: "cluster.read"}, "add-member": to("cluster.member.add"), "promote-member": to("cluster.member.promote"),
-		"demote-member": to("cluster.member.demote"), "remove-member": to("cluster.member.remove"),
+		"list-members": {rule: byNode, action: "cluster.read"}, "add-member": {rule: byOrder}, "promote-member": {rule: byOrder},
+		"demote-member": {rule: byOrder}, "remove-member": {rule: byOrder},
 		"node-state": thisNode("node.read"), "node-journal": thisNode("node.read"),
 		"pause-node": thisNode("node.pause"), "estop-node": thisNode("node.estop"), "resume-node": thisNode("node.resume"), "restart-node": thisNode("node.restart"),
 

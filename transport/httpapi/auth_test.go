@@ -27,10 +27,15 @@ type judgedDoor struct {
 
 func newJudgedDoor(t *testing.T) *judgedDoor {
 	d := &judgedDoor{newDoor(t), make(map[string]api.Bearer)}
+	d.bootstrap()
+	return d
+}
+
+func (d *judgedDoor) bootstrap() {
+	d.t.Helper()
 	admin := api.NewBearer()
 	d.tokens["admin"] = admin
-	decode[api.Done](t, d.post("/auth/bootstrap", fmt.Sprintf(`{"credential":%q,"hash":%q}`, admin.ID, admin.Hash())), http.StatusOK)
-	return d
+	decode[api.Done](d.t, d.post("/auth/bootstrap", fmt.Sprintf(`{"credential":%q,"hash":%q}`, admin.ID, admin.Hash())), http.StatusOK)
 }
 
 // as sends somebody's request.

@@ -6,7 +6,9 @@ import (
 	"net/http"
 
 	"github.com/omnikernel/omnikernel/fsm/backup"
+	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
@@ -22,8 +24,17 @@ func (s *Server) backup(rt *route) http.HandlerFunc {
 			return
 		}
 		ctx, cancel := s.within(r, s.options.ReadTimeout)
+		defer cancel()
+		on, e := s.onRecord(ctx, event.Order{Action: "backup.create", Resource: flows.Nothing, Detail: "of " + s.node.ID()}, s.mayGoWithout(r, false))
+		if e != nil {
+			s.fail(w, e)
+			return
+		}
+		if on.without != "" {
+			w.Header().Set(api.HeaderNotOnRecord, plainDetail(on.without))
+			s.log.Warn("a backup is made that is not in the execution log", "by", on.by, "why", on.without)
+		}
 		view, e := s.read(ctx, consistency)
-		cancel()
 		switch first := s.node.Log().Status().FirstSeq; {
 		case e != nil:
 		case view.Config == nil:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
@@ -65,14 +66,23 @@ func (s *Server) transfer(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := s.within(r, s.options.CommandTimeout)
 	defer cancel()
 	leader, known := s.node.Leader()
+	var on recorded
 	if !known || to == "" || to != leader.ID { // whoever leads need not be asked to
+		detail := ""
+		if to != "" {
+			detail = "to " + to
+		}
+		if on, e = s.onRecordAtLeader(ctx, "cluster.transfer", flows.Nothing, detail); e != nil {
+			s.fail(w, e)
+			return
+		}
 		if err := s.node.Transfer(ctx, to); err != nil {
 			s.fail(w, s.transferError(ctx, to, err))
 			return
 		}
 		leader, _ = s.node.Leader()
 	}
-	writeJSON(w, http.StatusOK, api.Transferred{Leader: leader.ID, Node: s.node.ID()})
+	writeJSON(w, http.StatusOK, api.Transferred{Leader: leader.ID, Node: s.node.ID(), BusSeq: on.busSeq})
 }
 
 // transferError tells of a transfer that did not come about, or may yet.

@@ -55,7 +55,7 @@ func (s *Server) admit(r *http.Request, ask *asker, rule rule) *api.Error {
 // kernel then, and says so itself. What it says of itself it tells everybody, and does
 // what it is told by whoever is on its machine.
 func (s *Server) beforeKnown(r *http.Request, rule rule) *api.Error {
-	acts := rule == byNode || rule == byAction
+	acts := rule == byNode || rule == byAction || rule == byOrder
 	if !acts || r.Method == http.MethodGet || local(r.RemoteAddr) {
 		return nil
 	}

@@ -100,7 +100,7 @@ func NodeJournal(id string, from nodejournal.Found) *api.NodeJournal {
 		to.Entries = append(to.Entries, api.JournalEntry{
 			Seq: e.Seq, Boot: e.Boot, Time: e.Time, Kind: string(e.Kind), From: string(e.From), To: string(e.To),
 			Trigger: string(e.Trigger), By: e.By, Cause: e.Cause, Rule: e.Rule, Attempt: e.Attempt,
-			Component: e.Component, Status: string(e.Status), Restarts: e.Restarts, Hold: string(e.Hold),
+			Component: e.Component, Status: string(e.Status), Restarts: e.Restarts, Hold: string(e.Hold), Principal: e.Principal, BusSeq: e.BusSeq,
 		})
 	}
 	for _, d := range from.Damage {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
@@ -73,13 +74,32 @@ func (s *Server) changeMember(change string) http.HandlerFunc {
 		}
 		ctx, cancel := s.within(r, s.options.CommandTimeout)
 		defer cancel()
+		on, e := s.onRecordAtLeader(ctx, "cluster.member."+change, flows.Named(c.ID), detailOf(&c))
+		if e != nil {
+			s.fail(w, e)
+			return
+		}
 		came, err := s.node.ChangeMember(ctx, c)
 		if err != nil {
 			s.fail(w, s.memberError(err))
 			return
 		}
-		writeJSON(w, http.StatusOK, api.MemberChanged{Node: c.ID, Change: change, Changed: came.Changed, Voters: came.Voters})
+		writeJSON(w, http.StatusOK, api.MemberChanged{Node: c.ID, Change: change, Changed: came.Changed, Voters: came.Voters, BusSeq: on.busSeq})
 	}
+}
+
+// detailOf says what is asked beside whose change it is.
+func detailOf(c *cluster.MemberChange) (detail string) {
+	if c.Change == cluster.MemberAdd {
+		detail = "at " + c.Raft
+	}
+	if c.Learner {
+		detail += ", to stay a learner"
+	}
+	if c.Force {
+		detail += "forced"
+	}
+	return detail
 }
 
 func memberField(f field, c *cluster.MemberChange) *api.Error {

@@ -22,7 +22,8 @@ func TestMembers(t *testing.T) {
 	refuses(t, d.send(http.MethodGet, members+"?all=true", ""), 422, "INVALID_ARGUMENT", "all")
 
 	done := decode[api.MemberChanged](t, d.send(http.MethodPost, members+"/n1/promote", ""), http.StatusOK)
-	assert.Equal(t, api.MemberChanged{Node: "n1", Change: "promote", Voters: 1}, done)
+	assert.Equal(t, api.MemberChanged{Node: "n1", Change: "promote", Voters: 1, BusSeq: done.BusSeq}, done)
+	assert.NotZero(t, done.BusSeq, "it is on record")
 	done = decode[api.MemberChanged](t, d.send(http.MethodPost, members, `{"id":"n1","raft":"127.0.0.1:1","api":"http://127.0.0.1:2","learner":true}`), http.StatusOK)
 	assert.Equal(t, "add", done.Change)
 	e := refuses(t, d.send(http.MethodPost, members+"/n7/remove", `{"force":true}`), 404, "UNKNOWN_MEMBER", "node")
@@ -31,5 +32,5 @@ func TestMembers(t *testing.T) {
 	refuses(t, d.send(http.MethodPost, members+"/n1/demote", `{"farce":true}`), 422, "INVALID_ARGUMENT", "farce")
 	refuses(t, d.send(http.MethodPost, members+"/n1/promote", `{"force":true}`), 422, "INVALID_ARGUMENT", "force")
 	d.group.Lead(-1)
-	refuses(t, d.send(http.MethodPost, members+"/n1/remove", ""), 421, "NOT_LEADER", "")
+	refuses(t, d.send(http.MethodPost, members+"/n1/remove", ""), 503, "NO_LEADER", "")
 }

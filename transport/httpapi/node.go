@@ -49,6 +49,8 @@ type Node interface {
 	Lifecycle() nodestate.Snapshot
 	// UnderWay counts what it has begun and not ended.
 	UnderWay() cluster.UnderWay
+	// Record has an operator's order committed, before it is carried out (AU-10).
+	Record(ctx context.Context, by string, o event.Order) cluster.Answer
 	// Order changes where it stands; the error is a *nodestate.Refusal or a
 	// *consensus.Refusal where nothing has changed.
 	Order(ctx context.Context, o cluster.Order) (cluster.Ordered, error)

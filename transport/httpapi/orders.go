@@ -52,6 +52,15 @@ func (s *Server) order(name string, trigger nodestate.Trigger) http.HandlerFunc 
 		}
 		ctx, cancel := s.within(r, s.options.CommandTimeout)
 		defer cancel()
+		var on recorded
+		if !order.DryRun {
+			resumes := trigger == nodestate.Resume
+			if on, e = s.onRecord(ctx, orderOf("node."+name, s.node.ID(), order.Reason), s.mayGoWithout(r, resumes)); e != nil {
+				s.fail(w, e)
+				return
+			}
+			order.Principal, order.BusSeq = on.by, on.busSeq
+		}
 		came, err := s.node.Order(ctx, order)
 		if err != nil {
 			s.fail(w, s.orderError(err))
@@ -59,6 +68,7 @@ func (s *Server) order(name string, trigger nodestate.Trigger) http.HandlerFunc 
 		}
 		answer := api.NodeOrdered{
 			Node: s.node.ID(), Order: name, DryRun: order.DryRun, State: string(came.State), Leading: came.Leading, UnderWay: api.UnderWay(came.UnderWay),
+			BusSeq: on.busSeq, NotOnRecord: on.without,
 		}
 		if trigger != nodestate.Resume {
 			answer.Refused = []string{"commands", "batches"}

@@ -31,7 +31,7 @@ func Node(p *tell.Page, n api.NodeState) {
 		if s.Estop {
 			kind = "stopped by an emergency stop"
 		}
-		p.Line("%s by %s at %s: %s", p.Warn(kind), cmp.Or(s.By, "somebody"), moment(s.Since), cmp.Or(s.Reason, "no reason given"))
+		p.Line("%s by %s at %s: %s", p.Warn(kind), cmp.Or(whose(s.By, s.Principal), "somebody"), moment(s.Since), cmp.Or(s.Reason, "no reason given"))
 	}
 	if b := n.Before; b != nil {
 		how := p.Good("in order")
@@ -84,12 +84,20 @@ func components(p *tell.Page, all []api.NodeComponent) {
 	p.Table([]string{"COMPONENT", "STATUS", "LAST OK", "RESTARTS", "LAST ERROR"}, rows)
 }
 
+// whose says who caused something: the operator by name, where everybody has one.
+func whose(by, principal string) string {
+	if principal == "" || principal == "client" {
+		return by
+	}
+	return principal
+}
+
 // NodeJournal writes entries of a node's journal.
 func NodeJournal(p *tell.Page, j api.NodeJournal) {
 	rows := make([][]string, 0, len(j.Entries))
 	for _, e := range j.Entries {
 		rows = append(rows, []string{
-			strconv.FormatUint(e.Seq, 10), strconv.FormatUint(e.Boot, 10), e.Time.Format(time.RFC3339), entry(p, e), e.By, cmp.Or(e.Rule, e.Cause),
+			strconv.FormatUint(e.Seq, 10), strconv.FormatUint(e.Boot, 10), e.Time.Format(time.RFC3339), entry(p, e), whose(e.By, e.Principal), cmp.Or(e.Rule, e.Cause),
 		})
 	}
 	p.Table([]string{"SEQ", "START", "TIME", "WHAT", "BY", "WHY"}, rows)
@@ -157,6 +165,9 @@ func NodeOrdered(p *tell.Page, o api.NodeOrdered) {
 		p.Line("%s is %s", p.Accent(o.Node), standing(p, o.State))
 		if o.Leading && o.State == "Suspended" {
 			p.Line("  %s", p.Warn("it still leads: nobody has taken over yet, and the cluster takes no commands meanwhile"))
+		}
+		if o.NotOnRecord != "" {
+			p.Line("  %s", p.Warn("the execution log may not have this order, only the node's journal: "+o.NotOnRecord))
 		}
 	}
 	if u := o.UnderWay; u.Commands > 0 || u.Calls > 0 {

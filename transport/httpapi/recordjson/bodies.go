@@ -56,7 +56,7 @@ func (v *view) body(r *logging.Record, body bus.Body) any {
 	case *estop.Order:
 		return set(fields{"by": b.By}, "reason", b.Reason)
 	case *principals.RoleBody, *principals.PrincipalBody, *principals.DeletedBody, *principals.CredentialBody, *principals.RevokedBody,
-		*principals.ForgottenBody, *principals.BootstrappedBody:
+		*principals.ForgottenBody, *principals.BootstrappedBody, *event.Ordered:
 		return ofPrincipals(body)
 	case *interning.Gained:
 		return gained(b)

@@ -51,6 +51,8 @@ func (v *view) eventBody(e *event.Event) any {
 		return decoded[event.ArchiveLog](e)
 	case event.KernelSuspend, event.KernelResume:
 		return ofStop(e)
+	case event.OperatorOrder:
+		return decoded[event.Order](e)
 	case event.AgentFork:
 		if b, ok := event.DecodeBody[event.Fork](e.Body); ok {
 			return forking(b)

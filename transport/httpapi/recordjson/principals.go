@@ -26,6 +26,8 @@ func ofPrincipals(body bus.Body) any {
 		return set(set(fields{"credential": b.ID, "by": b.By}, "not_after_ms", b.NotAfter), "reason", b.Reason)
 	case *principals.ForgottenBody:
 		return fields{"credentials": b.IDs}
+	case *event.Ordered:
+		return set(fields{"by": b.By, "action": b.Action, "resource": b.Resource}, "detail", b.Detail)
 	}
 	return nil
 }

@@ -127,6 +127,7 @@ func TestEveryEventIsRendered(t *testing.T) {
 		event.AuthBootstrap: &event.BootstrapAuth{Credential: "abcdefgh"}, event.PrincipalPut: &event.PutPrincipal{Name: "ann"}, event.PrincipalDelete: &event.DeletePrincipal{Name: "ann"},
 		event.RolePut: &event.PutRole{Name: "quiet"}, event.RoleDelete: &event.DeleteRole{Name: "quiet"},
 		event.CredentialPut: &event.PutCredential{ID: "abcdefgh", Hash: [32]byte{1}}, event.CredentialRevoke: &event.RevokeCredential{ID: "abcdefgh"},
+		event.OperatorOrder:  &event.Order{Action: "node.pause", Resource: "n1"},
 		event.AgentFork:      &event.Fork{Source: "a", At: 7, Set: []event.ForkSet{{Key: "k", Value: value.True}}},
 		event.ToolDispatched: &event.Dispatched{Call: 1}, event.ToolResult: &event.Result{Call: 1, OK: true, Value: value.True},
 	} {

@@ -81,6 +81,7 @@ func principalSamples() map[bus.Kind]bus.Body {
 		bus.CredentialPut:        &principals.CredentialBody{ID: "abcdefgh", Principal: "ann", Hash: [32]byte{1}, NotAfter: 5, By: "admin#t"},
 		bus.CredentialRevoked:    &principals.RevokedBody{ID: "cert:1f", NotAfter: 5, By: "admin#t", Reason: "r"},
 		bus.CredentialsForgotten: &principals.ForgottenBody{IDs: []string{"abcdefgh"}},
+		bus.OperatorOrdered:      &event.Ordered{By: "ann#t", Order: event.Order{Action: "node.pause", Resource: "n1", Detail: "d"}},
 	}
 }
 

@@ -248,12 +248,25 @@ func (n *Node) UnderWay() cluster.UnderWay { return cluster.UnderWay{} }
 func (n *Node) Order(_ context.Context, o cluster.Order) (cluster.Ordered, error) {
 	refusal := n.State.Try(o.Trigger)
 	if !o.DryRun {
-		refusal = n.State.Transition(o.Trigger, nodestate.Cause{By: "operator", Text: o.Reason})
+		refusal = n.State.Transition(o.Trigger, nodestate.Cause{By: "operator", Text: o.Reason, Principal: o.Principal, BusSeq: o.BusSeq})
 	}
 	if refusal != nil {
 		return cluster.Ordered{}, refusal
 	}
 	return cluster.Ordered{State: n.State.State()}, nil
+}
+
+// Record has the leader commit an order.
+func (n *Node) Record(ctx context.Context, by string, o event.Order) cluster.Answer {
+	at := n
+	if leader, known := n.Leader(); known && leader.ID != n.peer.ID {
+		for _, other := range n.group.Nodes {
+			if other.peer.ID == leader.ID {
+				at = other
+			}
+		}
+	}
+	return at.Propose(ctx, event.Event{Kind: event.OperatorOrder, Principal: by, Body: event.Encode(o)})
 }
 
 // Journal is what is on record of that.
