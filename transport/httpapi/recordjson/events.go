@@ -49,10 +49,8 @@ func (v *view) eventBody(e *event.Event) any {
 		return decoded[event.Decide](e)
 	case event.LogArchive:
 		return decoded[event.ArchiveLog](e)
-	case event.KernelSuspend, event.KernelResume:
-		return ofStop(e)
-	case event.OperatorOrder:
-		return decoded[event.Order](e)
+	case event.KernelSuspend, event.KernelResume, event.OperatorOrder:
+		return ofOperators(e)
 	case event.AgentFork:
 		if b, ok := event.DecodeBody[event.Fork](e.Body); ok {
 			return forking(b)
@@ -94,12 +92,15 @@ func (v *view) eventBody(e *event.Event) any {
 	return nil
 }
 
-// ofStop gives the body of a command about the emergency stop.
-func ofStop(e *event.Event) any {
-	if e.Kind == event.KernelSuspend {
+// ofOperators gives the body of an operator's command about the whole cluster.
+func ofOperators(e *event.Event) any {
+	switch e.Kind {
+	case event.KernelSuspend:
 		return decoded[event.SuspendKernel](e)
+	case event.KernelResume:
+		return decoded[event.ResumeKernel](e)
 	}
-	return decoded[event.ResumeKernel](e)
+	return decoded[event.Order](e)
 }
 
 // ofRunEvent gives the body of a command about a run.
