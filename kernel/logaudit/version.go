@@ -17,7 +17,7 @@ func (a *Auditor) version() uint32 {
 func since(kind bus.Kind) uint32 {
 	switch kind {
 	case bus.AgentLogWarning, bus.AgentLogExceeded, bus.AuthBootstrapped, bus.PrincipalPut, bus.PrincipalDeleted, bus.RolePut, bus.RoleDeleted,
-		bus.CredentialPut, bus.CredentialRevoked, bus.CredentialsForgotten:
+		bus.CredentialPut, bus.CredentialRevoked, bus.CredentialsForgotten, bus.OperatorOrdered:
 		return 2
 	}
 	return 1
