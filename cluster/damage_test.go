@@ -85,6 +85,30 @@ func TestOneFlippedBitInEachKindOfFile(t *testing.T) {
 	c.sameDigests()
 }
 
+// A node whose term is below what it has done in it refuses to start, and says of which
+// file (FT-1); put right it starts again.
+func TestATermOfThePast(t *testing.T) {
+	c := newTrio(t, unhurried)
+	c.write(1)
+	c.sameDigests()
+	c.stop(damagedNode)
+	setTerm := func(change func(uint64) uint64) {
+		store := c.openStore(damagedNode)
+		term, err := store.Stable().GetUint64([]byte("CurrentTerm"))
+		require.NoError(t, err)
+		require.NoError(t, store.Stable().SetUint64([]byte("CurrentTerm"), change(term)))
+		require.NoError(t, store.Close())
+	}
+	setTerm(func(term uint64) uint64 { return term - 1 })
+	err := c.tryStart(damagedNode)
+	require.ErrorContains(t, err, "the term is")
+	require.ErrorContains(t, err, filepath.Join(c.dirs[damagedNode], "kernels", "default", "raft"))
+	setTerm(func(term uint64) uint64 { return term + 1 })
+	require.NoError(t, c.tryStart(damagedNode))
+	c.write(1)
+	c.sameDigests()
+}
+
 // kindOfFile is one kind, and the file of it that is damaged.
 type kindOfFile struct{ what, file string }
 

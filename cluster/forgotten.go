@@ -40,7 +40,8 @@ func refuseMissing(dir, kernel string, kind raftstore.Kind) error {
 }
 
 // refuseShort refuses a Raft store that ends before the execution log: whatever is in
-// that was committed, and in the store before it was.
+// that was committed, and in the store before it was. So it does one whose term is below
+// what the node has done.
 func (n *Node) refuseShort() error {
 	c := &n.config
 	if c.Disk != nil {
@@ -54,6 +55,13 @@ func (n *Node) refuseShort() error {
 	snapshot, err := consensus.LastSnapshot(raftDir)
 	if err != nil {
 		return fmt.Errorf("cluster: snapshots: %w", err)
+	}
+	term, err := consensus.SnapshotTerm(raftDir)
+	if err != nil {
+		return fmt.Errorf("cluster: snapshots: %w", err)
+	}
+	if err := n.store.CheckTerm(term); err != nil {
+		return fmt.Errorf("cluster: %w", err)
 	}
 	index, file, err := segment.Reached(datadir.LogDir(c.DataDir, c.KernelID))
 	if err != nil {

@@ -52,3 +52,13 @@ func LastSnapshot(dir string) (index uint64, err error) {
 	}
 	return found[0].Index, nil
 }
+
+// SnapshotTerm is the term of the newest snapshot in a SnapshotDir whose metadata is
+// sound; 0 when there is none.
+func SnapshotTerm(dir string) (uint64, error) {
+	var s Standing
+	if err := s.readSnapshot(dir); err != nil {
+		return 0, err
+	}
+	return s.LastTerm, nil
+}

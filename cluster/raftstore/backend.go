@@ -6,10 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/metadb"
+	"go.etcd.io/bbolt"
 )
 
 const (
@@ -89,6 +92,9 @@ func openWAL(dir string, logger hclog.Logger) (backend, error) {
 	if err := checkPages(meta); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open the raft log %s: %w", meta, err)
 	}
+	if err := checkMeta(meta); err != nil {
+		return nil, fmt.Errorf("open the raft log %s: %w", meta, err)
+	}
 	files, err := wal.Open(dir, wal.WithLogger(logger))
 	if err != nil {
 		return nil, fmt.Errorf("open the raft log %s: %w", dir, err)
@@ -98,4 +104,23 @@ func openWAL(dir string, logger hclog.Logger) (backend, error) {
 		return nil, errors.Join(fmt.Errorf("open the raft log %s: %w", dir, err), files.Close())
 	}
 	return log, nil
+}
+
+// checkMeta looks at what the stable values are called, before the library opens the file.
+func checkMeta(path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
+	if err != nil {
+		return err
+	}
+	err = db.View(func(tx *bbolt.Tx) error {
+		values := tx.Bucket([]byte(metadb.StableBucket))
+		if values == nil {
+			return nil // it has only been made
+		}
+		return checkKeys(values)
+	})
+	return errors.Join(err, db.Close())
 }

@@ -96,13 +96,14 @@ func checkLayout(path string, options bbolt.Options) error {
 	}
 	err = db.View(func(tx *bbolt.Tx) error {
 		var found []byte
-		if conf := tx.Bucket([]byte(boltConf)); conf != nil {
+		conf := tx.Bucket([]byte(boltConf))
+		if conf != nil {
 			found = conf.Get([]byte(keyLayout))
 		}
 		if string(found) != layout {
 			return fmt.Errorf("its layout is %q, not %q: %w", found, layout, ErrLayout)
 		}
-		return nil
+		return checkKeys(conf)
 	})
 	return errors.Join(err, db.Close())
 }

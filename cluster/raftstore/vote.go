@@ -1,9 +1,11 @@
 package raftstore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"sync"
 )
 
@@ -64,8 +66,7 @@ func (s *Store) storeVote(candidate []byte) error {
 		// A library that changed the order would bring the torn vote back.
 		return s.fail("store vote", errors.New("a candidate without a term"))
 	}
-	record := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(candidate)), term)
-	return s.write(keyVote, append(record, candidate...))
+	return s.write(keyVote, encodeVote(term, candidate))
 }
 
 func (s *Store) loadVote() (term uint64, candidate []byte, err error) {
@@ -73,8 +74,43 @@ func (s *Store) loadVote() (term uint64, candidate []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	if term, candidate, err = decodeVote(record); err != nil {
+		return 0, nil, s.fail("read vote", err)
+	}
+	return term, candidate, nil
+}
+
+// A vote's record, numbers big-endian:
+//
+//	term u64, candidate, two zero bytes, CRC32C of term and candidate
+//
+// Binaries of kernel version 1 write and know a term and a candidate only, which never
+// has a zero byte. Such a record is read as it is. To such a binary the end of this one is
+// part of the candidate: it is nobody's name, so that it grants the term to nobody again.
+var voteMark = []byte{0, 0}
+
+const voteEnd = 2 + crc32.Size
+
+func encodeVote(term uint64, candidate []byte) []byte {
+	record := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(candidate)+voteEnd), term)
+	record = append(record, candidate...)
+	sum := crc32.Checksum(record, castagnoli)
+	return binary.BigEndian.AppendUint32(append(record, voteMark...), sum)
+}
+
+func decodeVote(record []byte) (term uint64, candidate []byte, err error) {
 	if len(record) <= 8 {
-		return 0, nil, s.fail("read vote", fmt.Errorf("%d bytes: %w", len(record), ErrCorrupt))
+		return 0, nil, fmt.Errorf("%d bytes: %w", len(record), ErrCorrupt)
+	}
+	end := len(record) - voteEnd
+	if end > 8 && bytes.Equal(record[end:end+len(voteMark)], voteMark) {
+		if crc32.Checksum(record[:end], castagnoli) != binary.BigEndian.Uint32(record[end+len(voteMark):]) {
+			return 0, nil, fmt.Errorf("its checksum: %w", ErrCorrupt)
+		}
+		record = record[:end]
+	}
+	if bytes.IndexByte(record[8:], 0) >= 0 {
+		return 0, nil, fmt.Errorf("a candidate %q: %w", record[8:], ErrCorrupt)
 	}
 	return binary.BigEndian.Uint64(record), record[8:], nil
 }
