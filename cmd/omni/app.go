@@ -67,15 +67,19 @@ func (a *app) enter() error {
 // connect makes the client of the cluster that the call speaks of. Nothing is
 // asked yet.
 func (a *app) connect() (*client.Client, error) {
+	token, err := a.bearer.read()
+	if err != nil {
+		return nil, err
+	}
+	return a.connectWith(token)
+}
+
+func (a *app) connectWith(token string) (*client.Client, error) {
 	servers, err := a.addresses()
 	if err != nil {
 		return nil, err
 	}
 	secured, err := a.credentials.config()
-	if err != nil {
-		return nil, err
-	}
-	token, err := a.bearer.read()
 	if err != nil {
 		return nil, err
 	}

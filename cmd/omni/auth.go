@@ -78,7 +78,7 @@ func (m *minting) mint(a *app, c *cobra.Command, principal string, send func(ctx
 	if err == nil {
 		defer connection.Close()
 		var done api.Done
-		if done, err = send(c.Context(), connection, token, notAfter); err == nil {
+		if done, err = send(c.Context(), connection, token, notAfter); err == nil || a.isKnown(c.Context(), token) {
 			told := made{Principal: principal, ID: token.ID, Token: token.String(), NotAfter: notAfter, Done: done}
 			if m.out != "" {
 				told.Token, told.File = "", m.out
@@ -90,6 +90,19 @@ func (m *minting) mint(a *app, c *cobra.Command, principal string, send func(ctx
 		_ = os.Remove(m.out) // the cluster does not know it
 	}
 	return err
+}
+
+// isKnown reports whether the cluster has a token whose making was refused: it was made
+// by the same request before, of which the answer was lost, and whoever asked is judged
+// by now.
+func (a *app) isKnown(ctx context.Context, token api.Bearer) bool {
+	connection, err := a.connectWith(token.String())
+	if err != nil {
+		return false
+	}
+	defer connection.Close()
+	who, err := connection.Whoami(ctx)
+	return err == nil && who.Credential == token.ID
 }
 
 func keepToken(name string, token api.Bearer) error {

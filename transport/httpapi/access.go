@@ -100,7 +100,7 @@ func (s *Server) accesses() map[string]access {
 		"get-agent": on("agent.read", agentInPath), "get-history": on("agent.read", agentInPath), "get-tree": on("agent.read", agentInPath),
 		"get-faults": on("agent.read", agentInPath), "list-memory": on("agent.read", agentInPath), "get-memory": on("agent.read", agentInPath),
 		"explain-permission": on("agent.read", agentInPath), "export-agent": on("agent.read", agentInPath),
-		"list-agents": to("agent.list"), "list-tokens": to("agent.list"), "get-token": to("agent.list"),
+		"list-agents": to("agent.list"), "list-tokens": to("agent.list"), "get-token": {rule: anybody}, // and the agent that holds it: getToken
 		"get-run": on("run.read", agentInPath), "export-ledger": on("run.read", agentInPath), "list-runs": to("run.list"),
 		"get-log": on("log.read", subjectOf), "watch-log": on("log.read", subjectOf),
 		"list-segments": to("log.read"), "prove-record": to("log.read"), "export-log": to("log.read"), "get-audit": to("log.read"),

@@ -136,6 +136,44 @@ func TestTooLittleRole(t *testing.T) {
 	assert.Equal(t, []string{"author"}, who.Roles)
 }
 
+// AU-9: who may not is told so before anything is looked up: not whether there is such
+// an agent or token, nor what its input must be. A second bootstrap does not come into
+// the log.
+func TestNothingIsLookedUpForStrangers(t *testing.T) {
+	d := newJudgedDoor(t)
+	d.person("ann", "author")
+	d.person("eve", "worker")
+	done := decode[api.Done](t, d.as("ann", http.MethodPost, kernelPath+"/agents", `{"input":{"type":"string"},"program":`+literal+`}`), http.StatusCreated)
+	decode[api.Done](t, d.as("ann", http.MethodPost, kernelPath+"/agents/"+done.AgentID+"/triggers/spawn", `{"input":"x"}`), http.StatusOK)
+	page := decode[api.TokenPage](t, d.as("ann", http.MethodGet, kernelPath+"/tokens", ""), http.StatusOK)
+	held := page.Tokens[0].TokenID
+	for _, id := range []string{done.AgentID, agentB} {
+		for what, body := range map[string]string{"triggers/spawn": `{"input":7}`, "instructions": `{"input":7}`} {
+			e := refuses(t, d.as("eve", http.MethodPost, kernelPath+"/agents/"+id+"/"+what, body), http.StatusForbidden, "FORBIDDEN", "")
+			assert.Contains(t, e.Message, "_/"+id)
+		}
+	}
+	for _, id := range []string{held, done.AgentID, agentB} {
+		refuses(t, d.as("eve", http.MethodGet, kernelPath+"/tokens/"+id, ""), http.StatusForbidden, "FORBIDDEN", "")
+		refuses(t, d.as("eve", http.MethodPost, kernelPath+"/tokens/"+id+"/revoke", ""), http.StatusForbidden, "FORBIDDEN", "")
+	}
+	assert.Equal(t, held, decode[api.TokenAnswer](t, d.as("ann", http.MethodGet, kernelPath+"/tokens/"+held, ""), http.StatusOK).TokenID)
+	refuses(t, d.as("ann", http.MethodGet, kernelPath+"/tokens/"+agentB, ""), http.StatusNotFound, "NOT_FOUND", "token")
+	refuses(t, d.as("ann", http.MethodPost, kernelPath+"/tokens/"+agentB+"/revoke", ""), http.StatusNotFound, "NOT_FOUND", "token")
+	d.admin("/roles/one", `{"grants":[{"effect":"ALLOW","action":"agent.read","resource":"_/`+done.AgentID+`"}]}`)
+	d.person("bob", "one")
+	decode[api.TokenAnswer](t, d.as("bob", http.MethodGet, kernelPath+"/tokens/"+held, ""), http.StatusOK)
+	refuses(t, d.as("bob", http.MethodGet, kernelPath+"/tokens/"+agentB, ""), http.StatusForbidden, "FORBIDDEN", "")
+
+	before := d.group.Index()
+	body := fmt.Sprintf(`{"credential":"anothertoken","hash":%q}`, api.NewBearer().Hash())
+	for _, who := range []string{"eve", "admin"} {
+		refuses(t, d.as(who, http.MethodPost, kernelPath+"/auth/bootstrap", body), http.StatusConflict, "ALREADY_EXISTS", "")
+	}
+	refuses(t, d.post("/auth/bootstrap", body), http.StatusConflict, "ALREADY_EXISTS", "")
+	assert.Equal(t, before, d.group.Index(), "nothing of it is in the log")
+}
+
 // AU-6: a request that is sent again is answered as the first time, to the same
 // principal and with the same body; any other is refused, and nothing is done.
 func TestReplayedAndTampered(t *testing.T) {

@@ -107,13 +107,13 @@ func (s *Server) mayCommand(ctx context.Context, kind event.Kind, command any) (
 	if !known.Principals.On() {
 		return principal, nil
 	}
+	if kind == event.AuthBootstrap { // once on it stays so: nobody need fill the log with this
+		return principal, refused(string(failure.AlreadyExists), "", "authorization is on already", "ask an administrator for a token; if every one is lost: docs/security.md, \"When every administrator's token is lost\"")
+	}
 	var who principals.Caller
 	e = s.judged(ctx, ask, func(st *state.State) (refusal *failure.Refusal) {
 		if who, refusal = ask.caller(st); refusal != nil {
 			return refusal
-		}
-		if kind == event.AuthBootstrap {
-			return nil // the kernel says that there was one
 		}
 		return flows.AuthorizeCommand(st, who, kind, command)
 	})

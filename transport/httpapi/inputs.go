@@ -139,10 +139,22 @@ func (s *Server) checkOwnInput(b *beside, id string, input value.Raw) *api.Error
 	return s.checkInput(view.Interned.Body(row.Identity.Input), input)
 }
 
+// mayFirst judges whoever gives a command before anything is looked up for it: who may
+// not learns nothing of whether there is such an agent, and what it takes.
+func (s *Server) mayFirst(ctx context.Context, kind event.Kind, command any) *api.Error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.ReadTimeout)
+	defer cancel()
+	_, e := s.mayCommand(ctx, kind, command)
+	return e
+}
+
 // checkTriggered is checkTrigger, and for a spawn the input that its program gets.
 func (s *Server) checkTriggered(b *beside, t *event.Trigger) *api.Error {
 	e := checkTrigger(t)
 	if trigger, _ := lifecycle.ParseTrigger(t.Trigger); e != nil || trigger != lifecycle.Spawn {
+		return e
+	}
+	if e := s.mayFirst(b.ctx, event.AgentTrigger, t); e != nil {
 		return e
 	}
 	return s.checkOwnInput(b, t.Agent, t.Input)
@@ -153,6 +165,9 @@ func (s *Server) checkTriggered(b *beside, t *event.Trigger) *api.Error {
 // the kernel will tell.
 func (s *Server) checkSubmit(b *beside, submit *event.Submit) *api.Error {
 	if e := checkAgent(submit.Agent); e != nil {
+		return e
+	}
+	if e := s.mayFirst(b.ctx, event.AgentSubmit, submit); e != nil {
 		return e
 	}
 	if len(submit.Program) == 0 {

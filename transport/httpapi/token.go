@@ -49,9 +49,10 @@ func (s *Server) resolveToken(ctx context.Context, text *string) *api.Error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.ReadTimeout)
 	defer cancel()
+	var view cluster.View
 	for _, level := range [...]cluster.Level{cluster.Stale, cluster.Linearizable} {
-		view, e := s.read(ctx, cluster.Consistency{Level: level})
-		if e != nil {
+		var e *api.Error
+		if view, e = s.read(ctx, cluster.Consistency{Level: level}); e != nil {
 			return e
 		}
 		if _, row := holderOf(ctx, &view, id); row != nil {
@@ -59,7 +60,21 @@ func (s *Server) resolveToken(ctx context.Context, text *string) *api.Error {
 			return nil
 		}
 	}
+	if e := mayDo(ctx, &view, "agent.revoke", id, nil); e != nil {
+		return e
+	}
 	return noToken()
+}
+
+// mayDo judges whoever asks about a token by the agent that holds it; where there is
+// none, as about an agent that there is not.
+func mayDo(ctx context.Context, v *cluster.View, action string, id identity.ID, holder *state.Row) *api.Error {
+	if holder != nil {
+		id = holder.Identity.ID
+	}
+	wanted := flows.Access{Action: action, Resource: flows.AgentResource(v.State, flows.FormatID(id))}
+	_, refusal := askerIn(ctx).may(v.State, wanted)
+	return orDoor(refusal)
 }
 
 func badToken() *api.Error {
@@ -85,9 +100,12 @@ func (s *Server) getToken(ctx context.Context, r *http.Request, p *params) (any,
 		return nil, e
 	}
 	no, row := holderOf(ctx, &view, id)
+	e = mayDo(ctx, &view, "agent.read", id, row)
 	switch {
 	case ctx.Err() != nil:
 		return nil, refused(api.CodeTimeout, "", "the token was not found in time", "ask with the id of its agent")
+	case e != nil:
+		return nil, e
 	case row == nil || row.Delegation.Token == 0:
 		e := noToken()
 		e.Index = view.Index
