@@ -86,7 +86,7 @@ func commandLines(text string, markdown bool) map[int]string {
 
 // taken parses a command line as omni does, and runs nothing.
 func taken(line string) error {
-	for _, end := range []string{" | ", " > ", " < ", " 2>", "; ", "  #", " &", "   "} {
+	for _, end := range []string{" || ", " | ", " > ", " < ", " 2>", "; ", "  #", " &", "   "} {
 		line, _, _ = strings.Cut(line, end)
 	}
 	root := newRoot(&app{})
