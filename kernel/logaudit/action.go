@@ -9,6 +9,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
+	"github.com/omnikernel/omnikernel/kernel/identity"
 	"github.com/omnikernel/omnikernel/kernel/permissions"
 	"github.com/omnikernel/omnikernel/kernel/tools"
 	"github.com/omnikernel/omnikernel/kernel/value"
@@ -132,12 +133,22 @@ func (a *Auditor) answered(e *event.Event) {
 	if !ok {
 		return
 	}
-	id, err := hex.DecodeString(strings.ReplaceAll(body.Agent, "-", ""))
-	if err != nil || len(id) != len(a.answerer) {
+	id, ok := named(body.Agent)
+	if !ok {
 		return
 	}
-	copy(a.answerer[:], id)
+	a.answerer = id
 	a.result = &event.Result{Tick: body.Tick, Call: body.Call, OK: !body.Reject, Value: body.Result}
+}
+
+// named reads the id of an agent that a command names.
+func named(text string) (id identity.ID, ok bool) {
+	raw, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(raw) != len(id) {
+		return id, false
+	}
+	copy(id[:], raw)
+	return id, true
 }
 
 // delivered looks at RESULT_DELIVERED: what the tick will see.

@@ -2,6 +2,7 @@ package logaudit
 
 import (
 	"github.com/omnikernel/omnikernel/kernel/bus"
+	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/execution"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/logging"
@@ -101,7 +102,25 @@ func (a *Auditor) filled(g *agent) {
 			a.found(LogSize, "the agent's part of the log has come to log_error_bytes, and its tick fails with %s", code)
 		}
 	}
-	if kind := a.record.Kind; kind == bus.InstructionQueued || kind == bus.MessageQueued {
+	if a.given(g) {
 		a.found(LogSize, "the agent's part of the log has come to log_error_bytes, and it takes more in")
 	}
+}
+
+// given tells whether the record says that the agent takes in what a client gave it: not
+// the task of a run, and not what it was activated with.
+func (a *Auditor) given(g *agent) bool {
+	var to string
+	switch kind := a.record.Kind; {
+	case kind == bus.InstructionQueued && a.record.Tick == 0 && a.event.Kind == event.AgentSubmit:
+		if b, ok := event.DecodeBody[event.Submit](a.event.Body); ok {
+			to = b.Agent
+		}
+	case kind == bus.MessageQueued && a.event.Kind == event.AgentSend:
+		if b, ok := event.DecodeBody[event.Send](a.event.Body); ok {
+			to = b.Agent
+		}
+	}
+	id, ok := named(to)
+	return ok && id == g.holds.ID
 }

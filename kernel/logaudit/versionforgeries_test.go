@@ -108,7 +108,7 @@ var versionForgeries = []untruth{
 		return r
 	}},
 	{"an instruction for one that is full", logaudit.LogSize, "grown", func(f *forgery) *written {
-		r := f.nth(bus.TimerSet, 1, -1)
+		r := f.blocks[f.asked(event.AgentSubmit, 0)].last() // where it is refused
 		f.put(r, bus.Record{Kind: bus.InstructionQueued, Agent: 2, Body: &execution.InstructionBody{Input: value.Null}})
 		return r
 	}},
