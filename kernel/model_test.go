@@ -56,7 +56,7 @@ func TestModel(t *testing.T) {
 
 // What the model is compared over is all that the kernel does, but for what it
 // does not know: sessions, quarantine, segments of the log, agents that leave the queue because
-// an event's work was spent, budgets, which CheckBudgets adds up, the size of agents' logs, which CheckFold counts again, principals, which have a model of their own (TestGuardedHistories), and forks, which are held to what their sources did (TestForksDoWhatTheirSourcesDid).
+// an event's work was spent, budgets, which CheckBudgets adds up, principals, which have a model of their own (TestGuardedHistories), and forks, which are held to what their sources did (TestForksDoWhatTheirSourcesDid).
 func TestModelReachesEverything(t *testing.T) {
 	kinds := make(map[bus.Kind]int)
 	for seed := range uint64(40) {
@@ -67,7 +67,7 @@ func TestModelReachesEverything(t *testing.T) {
 		}
 	}
 	for _, kind := range kernel.Kinds() {
-		budget := kind >= bus.BudgetOpened && kind <= bus.BudgetClock || kind == bus.AgentLogWarning || kind == bus.AgentLogExceeded || kind >= bus.AuthBootstrapped && kind <= bus.OperatorOrdered
+		budget := kind >= bus.BudgetOpened && kind <= bus.BudgetClock || kind >= bus.AuthBootstrapped && kind <= bus.OperatorOrdered
 		if kind != bus.Duplicate && kind != bus.Quarantine && kind != bus.LogArchived && (kind < bus.Forked || kind > bus.MemoryForked) && !budget {
 			assert.NotZero(t, kinds[kind], kernel.KindName(kind))
 		}

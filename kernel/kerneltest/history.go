@@ -84,9 +84,6 @@ func (h *History) rises() bool {
 		return false
 	}
 	upgraded := event.Upgraded{Version: at + 1, LogWarnBytes: 3000, LogErrorBytes: 9000}
-	if h.plain {
-		upgraded.LogWarnBytes, upgraded.LogErrorBytes = 1<<30, 1<<30
-	}
 	switch h.choose.Pick("upgrade", 6) {
 	case 0:
 		upgraded.Version = at
@@ -110,8 +107,10 @@ func NewModelled(t TB, agents uint32, choose Chooser) *History {
 	h.Model = NewNaive(Lookup)
 	h.Node(event.KernelBooted, Config(narrow, func(c *config.Config) {
 		c.MaxAgents, c.WorkPerEvent, c.MaxInternedBytes = agents, 100_000, 1<<24
-		c.MaxRunBytes = 10_000                         // the model does not know how long the messages of failures are
-		c.LogWarnBytes, c.LogErrorBytes = 1<<30, 1<<30 // … or records
+		c.MaxRunBytes = 10_000 // the model does not know how long the messages of failures are
+		if choose.Pick("a narrow log", 2) == 1 {
+			c.LogWarnBytes, c.LogErrorBytes = 1200, 2500
+		}
 	}, h.version))
 	return h
 }

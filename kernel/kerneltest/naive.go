@@ -21,9 +21,9 @@ import (
 // whatever an event causes happens at once, by calling it.
 //
 // It shares with the kernel the evaluators, the encoding of values, the tools'
-// manifests and the table of failure classes. Two things it is told: the
+// manifests and the table of failure classes. Some things it is told: the
 // versions that memory gave, the numbers of escalations and the revisions of
-// tools, which are places in the log. What sessions and idempotency keys answer it does not know.
+// tools, which are places in the log, and how long records are. What sessions and idempotency keys answer it does not know.
 type Naive struct {
 	config *config.Config
 	lookup func(string) (evaluator.Evaluator, bool)
@@ -86,6 +86,9 @@ type agent struct {
 
 	memory   map[string]stored
 	messages []value.Raw
+
+	logged           uint64 // bytes of the log about it
+	warned, exceeded bool   // … have come to the limits
 }
 
 type instruction struct{ program, input value.Raw }
@@ -184,7 +187,8 @@ func NewNaive(lookup func(string) (evaluator.Evaluator, bool)) *Naive {
 type Told struct {
 	Versions, Escalations []uint64
 	Revision              uint64
-	Before                logging.Point // index and chain value of the block before
+	Before                logging.Point     // index and chain value of the block before
+	Records, Marks        map[uint32]uint64 // bytes of the records about each agent that count; of those that say how many there are
 }
 
 // Answer is what an event comes to: done, or refused with one of the codes of
@@ -211,7 +215,21 @@ func (n *Naive) Apply(e *event.Event, told Told) Answer {
 		n.run(a)
 		n.walk()
 	}
+	n.measure(told)
 	return answer
+}
+
+// measure adds up what the event wrote about each agent; one that is over comes to no
+// limit any more (LS-1, LS-2).
+func (n *Naive) measure(told Told) {
+	for _, a := range n.agents {
+		a.logged += told.Records[a.no]
+		if told.Records[a.no] > 0 && a.state != lifecycle.Terminated {
+			a.warned = a.warned || a.logged >= n.config.LogWarnBytes
+			a.exceeded = a.exceeded || a.logged >= n.config.LogErrorBytes
+		}
+		a.logged += told.Marks[a.no]
+	}
 }
 
 // fire lets every timer ring that is due and was made before (EV-6).

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnikernel/omnikernel/kernel/bus"
 	"github.com/omnikernel/omnikernel/kernel/delegation"
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/lifecycle"
@@ -31,7 +32,18 @@ func (n *Naive) Agrees(s *Sim, outcome event.Outcome) {
 		require.NoError(s.T, err)
 		told.Before = logging.Point{LastIndex: before.Index, Chain: before.Chain()}
 	}
+	told.Records, told.Marks = make(map[uint32]uint64), make(map[uint32]uint64)
+	counts := n.config != nil && n.config.Version >= 2
 	for _, r := range s.Last() {
+		switch kind := bus.Kind(r.Kind); {
+		case kind == bus.KernelUpgraded:
+			counts = true
+		case !counts || r.Agent == 0:
+		case kind == bus.AgentLogWarning || kind == bus.AgentLogExceeded:
+			told.Marks[r.Agent] += uint64(r.Size())
+		default:
+			told.Records[r.Agent] += uint64(r.Size())
+		}
 		switch b := r.Content.(type) {
 		case *memory.Access:
 			if b.Op == memory.OpWrite {
@@ -97,6 +109,7 @@ func (n *Naive) lines() (lines []string) {
 			add("agent %d token void %v %s depth %d expires %d torn %v", a.no, void, code, a.depth, a.expires, a.torn)
 		}
 		add("agent %d ticks %d queued %d mail %d", a.no, a.lastTick, len(a.instructions), len(a.messages))
+		add("agent %d log %d warned %v exceeded %v", a.no, a.logged, a.warned, a.exceeded)
 		for i, m := range a.messages {
 			add("agent %d message %d %x", a.no, i, []byte(m))
 		}
@@ -164,6 +177,7 @@ func linesOf(st *state.State) (lines []string) {
 			add("agent %d token void %v %s depth %d expires %d torn %v", no, !inForce, code, d.Depth, d.Expires, row.Execution.Torn)
 		}
 		add("agent %d ticks %d queued %d mail %d", no, row.Execution.LastTick, len(row.Execution.Queue), len(row.Mailbox.Messages))
+		add("agent %d log %d warned %v exceeded %v", no, row.Logged.Bytes, row.Logged.Warned, row.Logged.Exceeded)
 		for i, m := range row.Mailbox.Messages {
 			add("agent %d message %d %x", no, i, []byte(m))
 		}

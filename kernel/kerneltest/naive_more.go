@@ -67,6 +67,7 @@ func (n *Naive) submit(a *agent, b *event.Submit, r *rules) func() {
 	takes := slices.Contains([]lifecycle.State{lifecycle.Spawned, lifecycle.Active, lifecycle.Waiting, lifecycle.Resumable}, a.state)
 	r.must(takes, failure.InvalidState)
 	r.must(n.runOf(a) == nil, failure.InvalidState) // a run's root executes its tasks
+	r.must(!a.exceeded, failure.LogLimitExceeded)   // LS-3
 	r.must(len(a.instructions) < int(n.config.InstructionQueue), failure.QueueFull)
 	program := b.Program
 	if len(program) == 0 {
@@ -84,6 +85,7 @@ func (n *Naive) submit(a *agent, b *event.Submit, r *rules) func() {
 
 func (n *Naive) send(a *agent, b *event.Send, r *rules) func() {
 	r.must(a.state != lifecycle.Defined && a.state != lifecycle.Completing && a.state != lifecycle.Terminated, failure.InvalidState)
+	r.must(!a.exceeded, failure.LogLimitExceeded) // LS-3
 	message := orNull(b.Message)
 	r.must(n.good(message), failure.InvalidValue)
 	bytes := len(message)

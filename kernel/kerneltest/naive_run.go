@@ -42,6 +42,10 @@ func (n *Naive) run(a *agent) {
 		n.fail(a, code)
 		return
 	}
+	if a.exceeded && !last { // LS-3
+		n.fail(a, failure.LogLimitExceeded)
+		return
+	}
 	t := a.tick
 	t.ready = false
 	exit, code := n.steps(a)
