@@ -11,8 +11,15 @@ import (
 	"github.com/omnikernel/omnikernel/transport/httpapi/callers"
 )
 
-// callerOf is for whom a request is counted.
-func (s *Server) callerOf(r *http.Request) string { return s.nameOf(r) + "@" + addressOf(r.RemoteAddr) }
+// callerOf is for whom a request is counted: a principal, wherever it asks from, or
+// whoever is at an address.
+func (s *Server) callerOf(r *http.Request) string {
+	name, known := s.nameOf(r)
+	if known {
+		return name
+	}
+	return name + "@" + addressOf(r.RemoteAddr)
+}
 
 // addressOf is whose an address is: an IPv6 host has a whole /64 to choose
 // from.

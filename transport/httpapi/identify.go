@@ -141,13 +141,13 @@ func (a *asker) still(s *state.State) *failure.Refusal {
 	return refusal
 }
 
-// nameOf is for whom a request is counted: a principal, or whoever is at an address.
-func (s *Server) nameOf(r *http.Request) string {
+// nameOf says who a request is from. known is false where that is not proven.
+func (s *Server) nameOf(r *http.Request) (name string, known bool) {
 	if st, _ := s.node.Known(); st != nil && st.Principals.On() {
 		if who, refusal := askerIn(r.Context()).caller(st); refusal == nil {
-			return who.Name
+			return who.Name, true
 		}
-		return "nobody"
+		return "nobody", false
 	}
-	return principal
+	return principal, false
 }
