@@ -108,8 +108,7 @@ func (n *Naive) lines() (lines []string) {
 		if code, void := n.void(a); a.state != lifecycle.Terminated { // of what is over nobody asks
 			add("agent %d token void %v %s depth %d expires %d torn %v", a.no, void, code, a.depth, a.expires, a.torn)
 		}
-		add("agent %d ticks %d queued %d mail %d", a.no, a.lastTick, len(a.instructions), len(a.messages))
-		add("agent %d log %d warned %v exceeded %v", a.no, a.logged, a.warned, a.exceeded)
+		add("agent %d ticks %d queued %d mail %d log %d warned %v exceeded %v", a.no, a.lastTick, len(a.instructions), len(a.messages), a.logged, a.warned, a.exceeded)
 		for i, m := range a.messages {
 			add("agent %d message %d %x", a.no, i, []byte(m))
 		}
@@ -176,8 +175,8 @@ func linesOf(st *state.State) (lines []string) {
 		if inForce, code, _ := delegation.InForce(rows, no, st.Clock); row.Lifecycle.State != lifecycle.Terminated {
 			add("agent %d token void %v %s depth %d expires %d torn %v", no, !inForce, code, d.Depth, d.Expires, row.Execution.Torn)
 		}
-		add("agent %d ticks %d queued %d mail %d", no, row.Execution.LastTick, len(row.Execution.Queue), len(row.Mailbox.Messages))
-		add("agent %d log %d warned %v exceeded %v", no, row.Logged.Bytes, row.Logged.Warned, row.Logged.Exceeded)
+		add("agent %d ticks %d queued %d mail %d log %d warned %v exceeded %v", no, row.Execution.LastTick, len(row.Execution.Queue), len(row.Mailbox.Messages),
+			row.Logged.Bytes, row.Logged.Warned, row.Logged.Exceeded)
 		for i, m := range row.Mailbox.Messages {
 			add("agent %d message %d %x", no, i, []byte(m))
 		}
