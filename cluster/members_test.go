@@ -294,19 +294,34 @@ func TestMembersAreKept(t *testing.T) {
 	c.start(0)
 }
 
-// A node that is part of a majority at work stays when it hears of a recovery that it
-// knows nothing of, and says so; a node that has nothing waits (ME-9).
+// A node that has long been part of a majority at work stays when it hears of a recovery
+// that it knows nothing of, and says so; one that has just come back stops for good; and
+// one that has nothing yet waits (ME-9).
 func TestTwoClustersOfOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(map[string]error)
+		c := newCrewWith(t, testStore(), true, func(i int, config *cluster.Config) {
+			config.Fatal = func(err error) { ended[config.NodeID] = err }
+		})
+		c.define(c.leader())
+		time.Sleep(2 * time.Minute)
+		for i := range 3 {
+			require.NoError(t, c.node(i).Healthy())
+			require.False(t, c.node(i).Fresh())
+			c.node(i).Outlived("n9")
+			require.ErrorContains(t, c.node(i).Healthy(), "n9 said so")
+		}
+		require.Equal(t, cluster.Applied, c.define(c.leader()).Verdict)
+		require.Empty(t, ended)
+		back := (c.leader() + 1) % 3
+		c.crash(back)
+		c.start(back)
+		c.until("it has caught up", func() bool { return c.node(back).Healthy() == nil })
+		c.node(back).Outlived("n9")
+		require.ErrorIs(t, ended[c.peers[back].ID], cluster.ErrOutlived)
+		require.FileExists(t, filepath.Join(c.dirs[back], "OUTLIVED"))
+	})
 	c := newTrio(t, unhurried)
-	c.write(1)
-	c.sameDigests()
-	for i, n := range c.nodes {
-		poll(t, "it is well", func() bool { return n.Healthy() == nil })
-		require.False(t, n.Fresh())
-		n.Outlived("n9")
-		require.ErrorContains(t, n.Healthy(), "n9 said so", "n%d", i+1)
-	}
-	c.write(1)
 	joiner := c.nodes[c.join("n4")]
 	require.True(t, joiner.Fresh())
 	joiner.Outlived("n9") // its Fatal would fail the test

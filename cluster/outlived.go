@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/datadir"
 )
@@ -15,14 +16,14 @@ var ErrOutlived = datadir.ErrOutlived
 func (n *Node) Fresh() bool { return n.group.Roster().UpTo <= 1 }
 
 // Outlived is told, by the streams between nodes, of one that has been through a
-// recovery that this node knows nothing of (ME-9). A member that was lost, and comes
-// back with what it had, stops for good. One that is part of a majority at work stays:
-// whether that or the recovery was the mistake is for somebody to judge, who is told by
-// both sides' logs, and by this node's health.
+// recovery that this node knows nothing of (ME-9). A member that was lost, and has come
+// back with what it had, stops for good. One that has long been part of a majority at work
+// stays: whether that or the recovery was the mistake is for somebody to judge, who is
+// told by both sides' logs, and by this node's health.
 func (n *Node) Outlived(peer string) {
 	switch {
 	case n.Fresh(): // it belongs to whoever takes it in
-	case n.group.CaughtUp():
+	case n.group.CaughtUp() && time.Since(n.started) > comingBack:
 		n.apart.Store(&peer)
 	default:
 		n.fatal.Do(func() {
@@ -33,6 +34,10 @@ func (n *Node) Outlived(peer string) {
 		})
 	}
 }
+
+// comingBack is how long after its start a node has come back: two lost members may have
+// elected one of them before either has reached the recovered cluster.
+const comingBack = time.Minute
 
 // isApart says that another part of the cluster goes on by itself.
 func (n *Node) isApart() error {
