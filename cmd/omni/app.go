@@ -68,6 +68,9 @@ func (a *app) enter() error {
 // asked yet.
 func (a *app) connect() (*client.Client, error) {
 	token, err := a.bearer.read()
+	if err == nil && token == "" && a.dataDir != "" && len(a.servers) == 0 {
+		token, err = dev.Token(a.dataDir)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,11 @@ Who runs where stands in DIR/dev.json, their output in DIR/n1.log and so on.
 
 With --data-dir the cluster is there again the next time; without, it lives in a
 temporary directory that is removed at the end. What follows -- is handed to
-every omni server.`,
+every omni server.
+
+Authorization may be turned on, with the token in DIR/admin.token:
+omni auth bootstrap --data-dir DIR --out DIR/admin.token. Commands with --data-dir DIR
+take it from there when they are given none, and so does omni dev itself.`,
 		Example: `  omni dev
   omni dev --nodes 5 --data-dir ~/omni --api-port 8800`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -30,7 +34,11 @@ every omni server.`,
 				return tell.Usage("flags for the servers come after --", "%q is one argument too many", args[0])
 			}
 			options.ServerFlags = args
-			options.KernelID = a.kernel
+			token, err := a.bearer.read()
+			if err != nil {
+				return err
+			}
+			options.KernelID, options.Token = a.kernel, token
 			options.Talk = func(sentence string) { a.tell.Say("%s", sentence) }
 			cluster, err := dev.Start(c.Context(), options)
 			if err != nil {

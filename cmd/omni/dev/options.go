@@ -14,6 +14,7 @@ type Options struct {
 	APIPort     int      // the nodes' APIs get this port and the ones after it; 0 is any free ones
 	KernelID    string   // "default" if empty
 	ServerFlags []string // more flags for every `omni server`
+	Token       string   // for what is asked of the nodes; that of TokenFileName if empty
 
 	Binary       string        // what to run; this program if empty
 	RestartDelay time.Duration // before a child that ended is started again; 2 s if zero

@@ -64,6 +64,8 @@ func standIn(args []string) {
 	held := strings.Fields(os.Getenv("OMNI_DEV_HELD"))
 	server := &http.Server{Addr: *api, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case r.URL.Path == "/v1/cluster/status" && os.Getenv("OMNI_DEV_TOKEN") != "" && r.Header.Get("Authorization") != "Bearer "+os.Getenv("OMNI_DEV_TOKEN"):
+			http.Error(w, "no credential", http.StatusUnauthorized)
 		case r.URL.Path == "/v1/cluster/status":
 			http.ServeFile(w, r, os.Getenv("OMNI_DEV_STATUS"))
 		case slices.Contains(unready, *node):
