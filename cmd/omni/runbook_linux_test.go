@@ -99,6 +99,22 @@ func (r *runbook) five() { r.holds("n1", "n2", "n3", "n4", "n5") }
 func (r *runbook) losesOne() {
 	r.loses(1)
 	r.load.goesOn(r.t)
+	r.fails("n2: the node does not answer; 5 of 7 vote", "tls", "cluster", "status", "--wait", "--voters", "7", "--timeout", "2s")
+}
+
+// fails: a command that waits says what is missing, and its exit code is that of a check
+// that does not hold.
+func (r *runbook) fails(why, authority string, args ...string) {
+	r.t.Helper()
+	at := func(name string) string { return filepath.Join(r.dir, name) }
+	args = append(args, "--server", r.url(0), "--ca-cert", at(authority+"/ca.pem"), "--token-file", at("admin.token"))
+	said := ""
+	require.Eventually(r.t, func() bool { // on a busy machine nobody may answer in time
+		_, stderr, exit := omni(r.t, args...)
+		said = stderr
+		return exit == api.ExitRefused && strings.Contains(stderr, why)
+	}, time.Minute, time.Millisecond)
+	require.Contains(r.t, said, "error: ")
 }
 
 func (r *runbook) replaced() { r.holds("n1", "n3", "n4", "n5", "n6") }
@@ -203,7 +219,10 @@ func (r *runbook) recovered() {
 
 // pauses: the test's own client trusts one authority. TestTLS goes over to another one
 // under load.
-func (r *runbook) pauses() { require.Zero(r.t, r.load.end(r.t)) }
+func (r *runbook) pauses() {
+	require.Zero(r.t, r.load.end(r.t))
+	r.fails("n1 does not use ", "tls-2", "node", "status", "n1", "--uses", filepath.Join(r.dir, "tls-2/node-n4.pem"), "--timeout", "2s")
+}
 
 func (r *runbook) renewed() {
 	r.uses("tls-2", 0, 3, 4)
