@@ -190,6 +190,9 @@ func (n *Node) keepBook(ctx context.Context) {
 			told = err.Error()
 			n.logger.Error("what is known of the members is not on disk", "error", err)
 		}
+		if n.endIfOutlived(ctx) {
+			return
+		}
 		if n.mayBeRemoved() && n.isRemoved(ctx) {
 			n.leave()
 			return
@@ -202,11 +205,12 @@ func (n *Node) keepBook(ctx context.Context) {
 	}
 }
 
-// wasMember tells whether the node has ever been a member for good.
+// wasMember tells whether the node has ever been a member for good. One that was started
+// with the first configuration is one of those in it.
 func (n *Node) wasMember() bool {
 	n.book.mu.Lock()
 	defer n.book.mu.Unlock()
-	return n.book.kept.Member
+	return n.book.kept.Member || !n.config.Join
 }
 
 // askMembers asks those that were not asked for a while, all at once.

@@ -42,6 +42,9 @@ func (n *Node) duties(term uint64) []supervise.Component {
 		forEver("promotions", n.promote),
 		forEver("tools", func(ctx context.Context) { n.runner.lead(ctx, term) }),
 	}
+	if n.config.RemoveDead > 0 {
+		all = append(all, forEver("removals", n.keepRemoving))
+	}
 	for i := range all {
 		all[i].Rests, all[i].Down = true, n.giveWay
 	}

@@ -92,18 +92,19 @@ func TestATermOfThePast(t *testing.T) {
 	c.write(1)
 	c.sameDigests()
 	c.stop(damagedNode)
-	setTerm := func(change func(uint64) uint64) {
+	setTerm := func(term uint64) (before uint64) {
 		store := c.openStore(damagedNode)
-		term, err := store.Stable().GetUint64([]byte("CurrentTerm"))
+		before, err := store.Stable().GetUint64([]byte("CurrentTerm"))
 		require.NoError(t, err)
-		require.NoError(t, store.Stable().SetUint64([]byte("CurrentTerm"), change(term)))
+		require.NoError(t, store.Stable().SetUint64([]byte("CurrentTerm"), term))
 		require.NoError(t, store.Close())
+		return before
 	}
-	setTerm(func(term uint64) uint64 { return term - 1 })
+	sound := setTerm(0)
 	err := c.tryStart(damagedNode)
 	require.ErrorContains(t, err, "the term is")
 	require.ErrorContains(t, err, filepath.Join(c.dirs[damagedNode], "kernels", "default", "raft"))
-	setTerm(func(term uint64) uint64 { return term + 1 })
+	setTerm(sound)
 	require.NoError(t, c.tryStart(damagedNode))
 	c.write(1)
 	c.sameDigests()

@@ -55,19 +55,18 @@ func (n *Node) removeDead(ctx context.Context, alive *lives) {
 	members := n.group.Members()
 	asked := time.Now()
 	dead := alive.note(asked, n.config.RemoveDead, members, n.whoAnswers(ctx, members))
-	voters := 0
-	for _, m := range members {
-		if m.Voter {
-			voters++
-		}
+	if len(dead) == 0 {
+		return
 	}
+	n.changing.Lock()
+	defer n.changing.Unlock()
 	floor := cmp.Or(n.config.MinVoters, DefaultMinVoters)
 	for _, m := range dead {
-		if m.ID == n.config.NodeID || m.Voter && voters <= floor || ctx.Err() != nil {
+		if m.ID == n.config.NodeID || m.Voter && len(n.voters()) <= floor || ctx.Err() != nil || !n.leading() {
 			continue
 		}
 		n.logger.Warn("a member has not answered for too long: it is removed", "node", m.ID, "since", alive.seen[m.ID], "allowed", n.config.RemoveDead)
-		if _, err := n.ChangeMember(ctx, MemberChange{Change: MemberRemove, ID: m.ID}); err != nil {
+		if _, err := n.changeMember(ctx, MemberChange{Change: MemberRemove, ID: m.ID}); err != nil {
 			n.logger.Warn("a dead member was not removed", "node", m.ID, "error", err)
 			alive.seen[m.ID] = asked // and not said again soon
 			continue

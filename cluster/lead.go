@@ -132,7 +132,7 @@ func (n *Node) tellRecovery(e *event.Event) bool {
 	if err != nil {
 		n.logger.Error("whether the cluster was recovered from this node cannot be read", "error", err)
 	}
-	pending = pending && lineage.Ends(through, r.Token) // or the recovery was cut short, and did not happen
+	pending = pending && (r.ID == "" || lineage.Ends(through, r.ID)) // or it was cut short, and did not happen
 	if pending && e.Kind == event.LeaderStarted {
 		n.logger.Warn("this cluster goes on from one survivor of a lost majority", "node", n.config.NodeID, "index", r.Index, "members_before", r.Members)
 		e.Principal = recoveryPrincipal + n.config.NodeID

@@ -129,6 +129,11 @@ func (n *Node) ChangeMember(ctx context.Context, c MemberChange) (MemberChanged,
 	}
 	n.changing.Lock()
 	defer n.changing.Unlock()
+	return n.changeMember(ctx, c)
+}
+
+// changeMember is one change at a time.
+func (n *Node) changeMember(ctx context.Context, c MemberChange) (MemberChanged, error) {
 	var changed bool
 	var err error
 	switch c.Change {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -294,36 +295,70 @@ func TestMembersAreKept(t *testing.T) {
 	c.start(0)
 }
 
-// A node that has long been part of a majority at work stays when it hears of a recovery
-// that it knows nothing of, and says so; one that has just come back stops for good; and
-// one that has nothing yet waits (ME-9).
+// A node that is part of a majority at work stays when a member answers of a recovery that it
+// knows nothing of, and says so, also when it was started a moment ago; what is not said again
+// is forgotten; and two that have just come back stop for good, also when one of them has
+// been elected (ME-9).
 func TestTwoClustersOfOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // guards ended
 		ended := make(map[string]error)
 		c := newCrewWith(t, testStore(), true, func(i int, config *cluster.Config) {
-			config.Fatal = func(err error) { ended[config.NodeID] = err }
+			config.Fatal = func(err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				ended[config.NodeID] = err
+			}
 		})
+		// told has nodes be answered by a member that goes on without them.
+		told := func(by string, nodes ...int) {
+			for range 10 {
+				for _, i := range nodes {
+					c.node(i).Outlived(by)
+				}
+				time.Sleep(time.Second)
+			}
+		}
 		c.define(c.leader())
 		time.Sleep(2 * time.Minute)
+		told("10.9.9.9:7800", 0, 1, 2)
 		for i := range 3 {
-			require.NoError(t, c.node(i).Healthy())
+			require.NoError(t, c.node(i).Healthy(), "it is no member who said so")
 			require.False(t, c.node(i).Fresh())
-			c.node(i).Outlived("n9")
-			require.ErrorContains(t, c.node(i).Healthy(), "n9 said so")
 		}
-		require.Equal(t, cluster.Applied, c.define(c.leader()).Verdict)
-		require.Empty(t, ended)
+		odd := (c.leader() + 2) % 3
+		told(c.peers[odd].Raft, 0, 1, 2)
+		for i := range 3 {
+			require.ErrorContains(t, c.node(i).Healthy(), "the member at "+c.peers[odd].Raft+" said so")
+		}
 		back := (c.leader() + 1) % 3
 		c.crash(back)
 		c.start(back)
-		c.until("it has caught up", func() bool { return c.node(back).Healthy() == nil })
-		c.node(back).Outlived("n9")
-		require.ErrorIs(t, ended[c.peers[back].ID], cluster.ErrOutlived)
-		require.FileExists(t, filepath.Join(c.dirs[back], "OUTLIVED"))
+		told(c.peers[odd].Raft, back)
+		require.Equal(t, cluster.Applied, c.define(c.leader()).Verdict)
+		require.Empty(t, ended)
+		time.Sleep(time.Minute)
+		for i := range 3 {
+			require.NoError(t, c.node(i).Healthy(), "it was not said again")
+		}
+
+		for i := range 3 {
+			c.crash(i)
+		}
+		lost := []int{(odd + 1) % 3, (odd + 2) % 3}
+		for _, i := range lost {
+			c.start(i)
+		}
+		c.until("they are a majority", func() bool { return c.node(lost[0]).Healthy() == nil && c.node(lost[1]).Healthy() == nil })
+		told(c.peers[odd].Raft, lost...)
+		for _, i := range lost {
+			require.ErrorIs(t, ended[c.peers[i].ID], cluster.ErrOutlived)
+			require.FileExists(t, filepath.Join(c.dirs[i], "OUTLIVED"))
+		}
 	})
 	c := newTrio(t, unhurried)
 	joiner := c.nodes[c.join("n4")]
 	require.True(t, joiner.Fresh())
-	joiner.Outlived("n9") // its Fatal would fail the test
+	joiner.Outlived(c.peers[0].Raft) // its Fatal would fail the test
 	require.NoFileExists(t, filepath.Join(c.dirs[3], "OUTLIVED"))
 }

@@ -60,8 +60,8 @@ type Node struct {
 	stopping atomic.Bool
 	fatal    sync.Once
 	failure  atomic.Pointer[error]
-	disk     atomic.Pointer[look]   // nil: it has not been looked at
-	apart    atomic.Pointer[string] // who goes on with a recovered cluster that this node is not of; nil: nobody
+	disk     atomic.Pointer[look]    // nil: it has not been looked at
+	apart    atomic.Pointer[parting] // what it was told of a recovered cluster that it is not of; nil: nothing
 }
 
 // Open starts the node: it claims the data directory, restores the kernel and

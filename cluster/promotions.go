@@ -7,20 +7,14 @@ import (
 	"time"
 
 	"github.com/omnikernel/omnikernel/cluster/consensus"
-	"github.com/omnikernel/omnikernel/cluster/supervise"
 )
 
 // promoteAgain is how often the leader looks at learners.
 const promoteAgain = time.Second
 
 // promote makes voters of learners that want to be, when they have caught up and
-// have all history (LO-2); and removes members that are dead, where that is wanted.
+// have all history (LO-2).
 func (n *Node) promote(ctx context.Context) {
-	if n.config.RemoveDead > 0 {
-		removing, ctx := supervise.NewGroup(ctx)
-		defer removing.Wait()
-		removing.Go(func() { n.keepRemoving(ctx) })
-	}
 	for ctx.Err() == nil {
 		for _, m := range n.group.Members() {
 			if !m.Voter {

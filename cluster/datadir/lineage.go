@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // The recoveries that a node's data has been through are part of whose it is: node.json
@@ -58,6 +59,9 @@ func Lineage(dir string) (string, error) {
 	return found.Lineage, nil
 }
 
+// changing guards node.json, which a node's state and its streams change.
+var changing sync.Mutex
+
 // KeepLineage writes them.
 func KeepLineage(dir, lineage string) error {
 	return changeOwner(dir, func(o *owner) { o.Lineage = lineage })
@@ -65,6 +69,8 @@ func KeepLineage(dir, lineage string) error {
 
 // changeOwner changes what node.json says.
 func changeOwner(dir string, change func(*owner)) error {
+	changing.Lock()
+	defer changing.Unlock()
 	path := filepath.Join(dir, nodeFile)
 	content, err := os.ReadFile(path)
 	if err != nil {

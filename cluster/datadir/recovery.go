@@ -1,9 +1,11 @@
 package datadir
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 )
@@ -16,11 +18,17 @@ type Recovery struct {
 	Index   uint64   `json:"index"` // of the configuration in the Raft log
 	Term    uint64   `json:"term"`  // that the node had seen before
 	Members []string `json:"members"`
-	Token   string   `json:"token"` // that confirmed it: its beginning names the recovery in lineages
+	ID      string   `json:"id,omitempty"`  // in lineages; a binary that knew of none left it out
+	Sum     string   `json:"sum,omitempty"` // of all that, where there is an id
+}
+
+func (r Recovery) sum() string {
+	return fmt.Sprintf("%08x", crc32.Checksum(fmt.Appendf(nil, "%d %d %q %q", r.Index, r.Term, r.Members, r.ID), castagnoli))
 }
 
 // NoteRecovery writes it.
 func NoteRecovery(dir string, r Recovery) error {
+	r.Sum = r.sum()
 	content, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -30,15 +38,21 @@ func NoteRecovery(dir string, r Recovery) error {
 
 // PendingRecovery gives it; ok is false when there is none.
 func PendingRecovery(dir string) (r Recovery, ok bool, err error) {
-	content, err := os.ReadFile(filepath.Join(dir, recoveryFile))
+	path := filepath.Join(dir, recoveryFile)
+	content, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return r, false, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(content, &r)
+		strict := json.NewDecoder(bytes.NewReader(content))
+		strict.DisallowUnknownFields()
+		err = strict.Decode(&r)
+	}
+	if err == nil && (r.ID != "" || r.Sum != "") && r.Sum != r.sum() {
+		err = errors.New("its checksum does not fit")
 	}
 	if err != nil {
-		return r, false, fmt.Errorf("cluster: data directory: %w", err)
+		return r, false, fmt.Errorf("cluster: the note of a recovery, %s, is damaged: %w", path, err)
 	}
 	return r, true, nil
 }

@@ -1,7 +1,10 @@
 package lineage
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -81,20 +84,38 @@ func (l *Line) Outlived(peer string) {
 	}
 }
 
-// idBytes of a recovery's id, as hexadecimal digits.
+// Fresh tells whether the node has nothing yet. It is so before it can tell.
+func (l *Line) Fresh() bool {
+	l.mu.Lock()
+	node := l.node
+	l.mu.Unlock()
+	return node == nil || node.Fresh()
+}
+
+// idDigits are a recovery's id, hexadecimal.
 const idDigits = 8
 
 // most is how many recoveries fit into a handshake.
 const most = 28
 
-// Extend gives a lineage with one more recovery, which a token of at least eight digits
-// names. What has it already stays as it is.
-func Extend(own, token string) (string, error) {
-	id := token[:idDigits]
+// NewID draws the id of a recovery. It is drawn and not computed: of two recoveries from
+// the same state, on a copy and then for good, each begins a cluster of its own.
+func NewID() (string, error) {
+	var random [idDigits / 2]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(random[:]), nil
+}
+
+// Extend gives a lineage with one more recovery. What has it already stays as it is.
+func Extend(own, id string) (string, error) {
 	switch {
+	case len(id) != idDigits:
+		return "", fmt.Errorf("%q is no id of a recovery: it has %d digits", id, idDigits)
 	case own == "":
 		return id, nil
-	case Ends(own, token):
+	case Ends(own, id):
 		return own, nil
 	case len(own)/(idDigits+1)+1 >= most:
 		return "", fmt.Errorf("the cluster was recovered %d times, which is as often as can be told: make a new one of a backup (omni backup restore)", most)
@@ -103,6 +124,4 @@ func Extend(own, token string) (string, error) {
 }
 
 // Ends tells whether a recovery is the last one of a lineage.
-func Ends(own, token string) bool {
-	return len(own) >= idDigits && len(token) >= idDigits && own[len(own)-idDigits:] == token[:idDigits]
-}
+func Ends(own, id string) bool { return len(id) == idDigits && strings.HasSuffix(own, id) }

@@ -55,17 +55,29 @@ func TestLine(t *testing.T) {
 func TestExtend(t *testing.T) {
 	own := ""
 	for i := range 28 {
-		next, err := lineage.Extend(own, fmt.Sprintf("%08xffff", i))
+		next, err := lineage.Extend(own, fmt.Sprintf("%08x", i))
 		require.NoError(t, err)
 		require.Equal(t, strings.TrimPrefix(own+fmt.Sprintf(".%08x", i), "."), next)
-		require.True(t, lineage.Ends(next, fmt.Sprintf("%08xffff", i)))
-		require.False(t, lineage.Ends(own, fmt.Sprintf("%08xffff", i)))
-		again, err := lineage.Extend(next, fmt.Sprintf("%08xffff", i))
+		require.True(t, lineage.Ends(next, fmt.Sprintf("%08x", i)))
+		require.False(t, lineage.Ends(own, fmt.Sprintf("%08x", i)))
+		again, err := lineage.Extend(next, fmt.Sprintf("%08x", i))
 		require.NoError(t, err)
 		require.Equal(t, next, again)
 		own = next
 	}
 	require.LessOrEqual(t, len(own), 255)
-	_, err := lineage.Extend(own, "aaaaaaaaffff")
+	_, err := lineage.Extend(own, "aaaaaaaa")
 	require.ErrorContains(t, err, "28 times")
+	for _, wrong := range []string{"", "aaaaaaa", "aaaaaaaab"} {
+		_, err := lineage.Extend("", wrong)
+		require.ErrorContains(t, err, "is no id of a recovery")
+		require.False(t, lineage.Ends("aaaaaaaa", wrong))
+	}
+	one, err := lineage.NewID()
+	require.NoError(t, err)
+	other, err := lineage.NewID()
+	require.NoError(t, err)
+	require.NotEqual(t, one, other)
+	_, err = lineage.Extend(own[:9*27-1], one)
+	require.NoError(t, err)
 }

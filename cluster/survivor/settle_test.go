@@ -1,6 +1,7 @@
 package survivor_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,7 +64,7 @@ func TestSettle(t *testing.T) {
 		p := left(t)
 		found, err := survivor.Look(p)
 		require.NoError(t, err)
-		require.NoError(t, datadir.NoteRecovery(p.Dir, datadir.Recovery{Index: found.Last + 1, Term: found.Term, Token: found.Token}))
+		require.NoError(t, datadir.NoteRecovery(p.Dir, datadir.Recovery{Index: found.Last + 1, Term: found.Term, ID: "00c0ffee"}))
 		require.NoError(t, survivor.Settle(p))
 		require.False(t, pending(t, p))
 		require.Empty(t, through(t, p))
@@ -75,7 +76,7 @@ func TestSettle(t *testing.T) {
 		p := left(t)
 		found, err := survivor.Look(p)
 		require.NoError(t, err)
-		require.NoError(t, datadir.NoteRecovery(p.Dir, datadir.Recovery{Index: found.Last + 1, Term: found.Term, Token: found.Token}))
+		require.NoError(t, datadir.NoteRecovery(p.Dir, datadir.Recovery{Index: found.Last + 1, Term: found.Term, ID: "00c0ffee"}))
 		files(t, p, func(log raft.LogStore, stable raft.StableStore) {
 			standing, err := consensus.Survey(log, stable, datadir.RaftDir(p.Dir, p.Kernel))
 			require.NoError(t, err)
@@ -84,9 +85,9 @@ func TestSettle(t *testing.T) {
 		})
 		require.NoError(t, survivor.Settle(p))
 		require.True(t, pending(t, p), "the log does not say so yet")
-		require.Equal(t, found.Token[:8], through(t, p))
+		require.Equal(t, "00c0ffee", through(t, p))
 		require.NoError(t, survivor.Settle(p))
-		require.Equal(t, found.Token[:8], through(t, p), "once")
+		require.Equal(t, "00c0ffee", through(t, p), "once")
 	})
 	t.Run("it was not cut short", func(t *testing.T) {
 		p := left(t)
@@ -95,12 +96,55 @@ func TestSettle(t *testing.T) {
 		done, err := survivor.Recover(p, found.Token)
 		require.NoError(t, err)
 		require.Equal(t, found.Last+1, done.Index)
-		require.Equal(t, found.Token[:8], through(t, p))
+		own := through(t, p)
+		require.Len(t, own, 8)
 		require.NoError(t, survivor.Settle(p))
 		require.True(t, pending(t, p))
-		require.Equal(t, found.Token[:8], through(t, p))
+		require.Equal(t, own, through(t, p))
 		_, err = survivor.Look(p)
 		require.ErrorIs(t, err, survivor.ErrAlone)
+	})
+	t.Run("two of the same state are not the same", func(t *testing.T) {
+		p, copied := left(t), left(t)
+		for _, p := range []survivor.Plan{p, copied} {
+			found, err := survivor.Look(p)
+			require.NoError(t, err)
+			_, err = survivor.Recover(p, found.Token)
+			require.NoError(t, err)
+		}
+		require.NotEqual(t, through(t, p), through(t, copied))
+	})
+	t.Run("by a binary that knew of no lineages", func(t *testing.T) {
+		p := left(t)
+		require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "RECOVERED"), []byte(`{"index":3,"term":3,"members":["n1","n2"]}`), 0o600))
+		require.NoError(t, survivor.Settle(p))
+		require.True(t, pending(t, p), "it is told still")
+		require.Empty(t, through(t, p))
+	})
+	t.Run("its store is not there", func(t *testing.T) {
+		p := left(t)
+		require.NoError(t, datadir.NoteRecovery(p.Dir, datadir.Recovery{Index: 3, Term: 3, ID: "00c0ffee"}))
+		store := datadir.RaftDir(p.Dir, p.Kernel)
+		require.NoError(t, os.RemoveAll(store))
+		require.NoError(t, survivor.Settle(p))
+		require.True(t, pending(t, p))
+		require.NoDirExists(t, store)
+	})
+	t.Run("its note is damaged", func(t *testing.T) {
+		p := left(t)
+		require.NoError(t, datadir.NoteRecovery(p.Dir, datadir.Recovery{Index: 3, Term: 3, Members: []string{"n1"}, ID: "00c0ffee"}))
+		path := filepath.Join(p.Dir, "RECOVERED")
+		sound, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for bit := range 8 * (len(sound) - 1) { // the last byte ends the line
+			damaged := append([]byte(nil), sound...)
+			damaged[bit/8] ^= 1 << (bit % 8)
+			require.NoError(t, os.WriteFile(path, damaged, 0o600))
+			if bytes.EqualFold(damaged, sound) {
+				continue // a key may be written large
+			}
+			require.ErrorContains(t, survivor.Settle(p), path, "%s", damaged)
+		}
 	})
 }
 

@@ -90,6 +90,9 @@ func look(p Plan) (f Finding, done func() error, s stores, err error) {
 	}
 	done = func() error { return errors.Join(s.store.Close(), failed) }
 	if s.standing, err = consensus.Survey(s.store.Logs(), s.store.Stable(), raftDir); err == nil {
+		err = s.store.CheckTerm(0) // a term that is damaged is not gone on from
+	}
+	if err == nil {
 		f, err = find(p, cluster, node, s.standing)
 	}
 	if err != nil {
@@ -154,14 +157,14 @@ func Recover(p Plan, token string) (f Finding, err error) {
 	if token != f.Token {
 		return f, ErrToken
 	}
-	through, err := extended(p.Dir, f.Token)
+	through, id, err := extended(p.Dir)
 	if err != nil {
 		return f, err
 	}
 	if f.Copy, err = keepCopy(p, f.Last); err != nil {
 		return f, err
 	}
-	note := datadir.Recovery{Index: f.Last + 1, Term: f.Term, Token: f.Token}
+	note := datadir.Recovery{Index: f.Last + 1, Term: f.Term, ID: id}
 	for _, m := range f.Members {
 		note.Members = append(note.Members, m.ID)
 	}

@@ -89,6 +89,9 @@ func TestRefusalsOnTheWire(t *testing.T) {
 		"oversized":                {"OMNI\x01\x01\xff\xff" + strings.Repeat("x", 65_535), Malformed},
 		"id too long":              {"OMNI\x01\x01\x00\x50\x4f" + strings.Repeat("x", 79), Malformed},
 		"ids missing":              {"OMNI\x01\x01\x00\x02\x01x", Malformed},
+		"no lineage":               {"OMNI\x01\x01\x00\x0f\x01x\x01y\x01z\x080123456g", Malformed},
+		"lineage without its dot":  {"OMNI\x01\x01\x00\x17\x01x\x01y\x01z\x100123456701234567", Malformed},
+		"lineage cut short":        {"OMNI\x01\x01\x00\x10\x01x\x01y\x01z\x0901234567.", Malformed},
 		"bytes left over":          {"OMNI\x01\x01\x00\x07\x01x\x01y\x01zQ", Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {

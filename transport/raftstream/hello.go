@@ -100,6 +100,7 @@ func readHello(r io.Reader) (hello, error) {
 	}
 	if len(body) > 0 {
 		h.lineage, body, whole = cut(body, MaxLineage)
+		whole = whole && isLineage(h.lineage)
 	}
 	if len(body) > 0 || !whole {
 		return hello{}, errMalformed

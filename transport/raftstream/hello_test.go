@@ -31,7 +31,7 @@ func TestHelloBytes(t *testing.T) {
 
 func TestLongestHello(t *testing.T) {
 	id := strings.Repeat("x", MaxID)
-	h := hello{kind: StreamRaft, cluster: id, kernel: id, node: id, lineage: strings.Repeat("y", MaxLineage)}
+	h := hello{kind: StreamRaft, cluster: id, kernel: id, node: id, lineage: strings.Repeat("00c0ffee.", 28)[:MaxLineage]}
 	require.Len(t, h.encode(), helloHead+maxHelloBody)
 	read, err := readHello(bytes.NewReader(h.encode()))
 	require.NoError(t, err)

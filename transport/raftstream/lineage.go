@@ -16,19 +16,36 @@ type Lineage interface {
 	// Adopt is called for a node that has been through more. It tells whether this one,
 	// which has nothing yet, belongs to that cluster from now on.
 	Adopt(later string) bool
-	// Outlived is told of a node, by its id or its address, that has been through more,
-	// and to which this one does not belong.
-	Outlived(peer string)
+	// Fresh tells whether this node has nothing yet: it speaks for no cluster then.
+	Fresh() bool
+	// Outlived is told of the address of a node that this one called, and that has been
+	// through more. Of callers it is not told: who they are nobody has asked for.
+	Outlived(address string)
 }
 
-// MaxLineage bounds a lineage, in bytes.
-const MaxLineage = 255
+// MaxLineage bounds a lineage, in bytes: 28 recoveries.
+const MaxLineage = 28*(idDigits+1) - 1
+
+// idDigits are those of a recovery's id, hexadecimal.
+const idDigits = 8
+
+// isLineage tells whether a text is one.
+func isLineage(text string) bool {
+	for i := range len(text) {
+		hex := text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f'
+		if dot := i%(idDigits+1) == idDigits; dot && text[i] != '.' || !dot && !hex {
+			return false
+		}
+	}
+	return len(text)%(idDigits+1) == idDigits
+}
 
 // unrecovered is the lineage of who has none.
 type unrecovered struct{}
 
 func (unrecovered) Own() string       { return "" }
 func (unrecovered) Adopt(string) bool { return false }
+func (unrecovered) Fresh() bool       { return false }
 func (unrecovered) Outlived(string)   {}
 
 // follows tells whether somebody of a lineage has been through all that another one has,
@@ -49,9 +66,8 @@ func (k *Kernel) relate(h hello) RefusalCode {
 		k.drop()
 		return Accepted
 	case follows(h.lineage, own):
-		e.options.Lineage.Outlived(h.node)
 		return Unrecovered
-	case follows(own, h.lineage):
+	case follows(own, h.lineage) && !e.options.Lineage.Fresh():
 		return Outlived
 	}
 	return Parted

@@ -9,6 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Three recoveries.
+const (
+	one   = "aaaaaaaa"
+	two   = "bbbbbbbb"
+	three = "cccccccc"
+)
+
 // line is a node's lineage, and what it is told of others'.
 type line struct {
 	mu     sync.Mutex // guards what follows
@@ -33,6 +40,12 @@ func (l *line) Adopt(later string) bool {
 	return false
 }
 
+func (l *line) Fresh() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fresh
+}
+
 func (l *line) Outlived(peer string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,15 +60,14 @@ func TestLineages(t *testing.T) {
 	for name, row := range map[string]struct {
 		caller, called string
 		code           RefusalCode
-		passed         int // 1: the caller, 2: the called
+		passed         int // to the caller; the called believes no caller
 	}{
-		"before the recovery":       {"", "a", Outlived, 1},
-		"between two":               {"a", "a.b", Outlived, 1},
-		"of a node before":          {"a", "", Unrecovered, 2},
-		"of a node between":         {"a.b.c", "a", Unrecovered, 2},
-		"each without the other":    {"a", "b", Parted, 0},
-		"after one that they had":   {"a.b", "a.c", Parted, 0},
-		"an id that begins like it": {"a", "ab", Parted, 0},
+		"before the recovery":     {"", one, Outlived, 4},
+		"between two":             {one, one + "." + two, Outlived, 4},
+		"of a node before":        {one, "", Unrecovered, 0},
+		"of a node between":       {one + "." + two + "." + three, one, Unrecovered, 0},
+		"each without the other":  {one, two, Parted, 0},
+		"after one that they had": {one + "." + two, one + "." + three, Parted, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said, told lines
@@ -73,13 +85,8 @@ func TestLineages(t *testing.T) {
 			}
 			require.Equal(t, 1, said.containing(row.code.String()), "told once")
 			require.Equal(t, 1, told.containing("a node was turned away"))
-			var passed [3]int
-			passed[1], passed[2] = len(caller.passed), len(called.passed)
-			var want [3]int
-			if row.passed > 0 {
-				want[row.passed] = 4
-			}
-			require.Equal(t, want, passed)
+			require.Len(t, caller.passed, row.passed)
+			require.Empty(t, called.passed)
 		})
 	}
 }
@@ -95,11 +102,11 @@ func TestLineageOfAnEmptyNode(t *testing.T) {
 	require.NoError(t, err)
 	here := accepted(t, served)
 
-	recovered := kernel(t, listen(t, "recovered", (&line{own: "a.b"}).option), "k")
+	recovered := kernel(t, listen(t, "recovered", (&line{own: one + "." + two}).option), "k")
 	_, err = recovered.Layer().Dial(raft.ServerAddress(server.Address()), 5*time.Second)
 	require.NoError(t, err)
 	accepted(t, served)
-	require.Equal(t, "a.b", fresh.Own())
+	require.Equal(t, one+"."+two, fresh.Own())
 	for _, end := range []interface{ Read([]byte) (int, error) }{here, before} {
 		_, err = end.Read(make([]byte, 1))
 		require.Error(t, err)
@@ -108,4 +115,11 @@ func TestLineageOfAnEmptyNode(t *testing.T) {
 	var refused *Refused
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, Outlived, refused.Code)
+
+	fresh.mu.Lock()
+	fresh.fresh = true // what it was told was all: it still has nothing
+	fresh.mu.Unlock()
+	_, err = old.Layer().Dial(raft.ServerAddress(server.Address()), 5*time.Second)
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, Parted, refused.Code, "it speaks for nobody")
 }
