@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
+	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/kernel/principals"
 )
 
@@ -72,14 +74,25 @@ func (t *orderTold) answer(leader Peer) Answer {
 var errNoOrder = errors.New("cluster: this is no order")
 
 // answerOrder commits what another node is to carry out. Nodes trust each other with who
-// gave the order, as in what they propose; only that it is none of theirs is looked at.
-func (n *Node) answerOrder(ctx context.Context, body []byte) ([]byte, error) {
+// gave the order, as in what they propose; that it is none of theirs is looked at, and
+// that it is about the node that asks.
+func (n *Node) answerOrder(ctx context.Context, from string, body []byte) ([]byte, error) {
 	var asked orderAsked
-	if json.Unmarshal(body, &asked) != nil || principals.ParseCaller(asked.By).Node() {
+	if json.Unmarshal(body, &asked) != nil || principals.ParseCaller(asked.By).Node() || !carriedOutBy(from, &asked.Order) {
 		return nil, errNoOrder
 	}
 	a := n.Propose(ctx, orderEvent(asked.By, asked.Order))
 	return json.Marshal(orderTold{
 		Verdict: a.Verdict, Code: a.Code, Detail: a.Detail, Refusal: a.Outcome.Refusal, Index: a.Outcome.Index, Seq: a.Outcome.Seq,
 	})
+}
+
+// carriedOutBy tells whether an order is one that the named node carries out itself:
+// about itself, or a backup that it makes. All else the leader does, and nobody asks it to
+// record that.
+func carriedOutBy(node string, o *event.Order) bool {
+	if o.Action == "backup.create" {
+		return o.Resource == flows.Nothing
+	}
+	return strings.HasPrefix(o.Action, "node.") && o.Resource == flows.Named(node)
 }

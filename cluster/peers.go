@@ -67,7 +67,7 @@ func (n *Node) HandlePeer(ctx context.Context, from string, kind byte, body []by
 	case peerTraced:
 		return n.traced(), nil
 	case peerOrder:
-		return n.answerOrder(ctx, body)
+		return n.answerOrder(ctx, from, body)
 	case peerHandIn:
 		if _, ok := event.DecodeBody[event.Result](body); !ok {
 			return nil, errUnknownQuestion

@@ -23,12 +23,11 @@ func (n *Node) Propose(ctx context.Context, e event.Event) Answer {
 	if !n.stamps.running() {
 		return n.notLeading()
 	}
-	s := n.fsm.State()
-	if e.Kind.IsCommand() && n.foreign(s) {
+	if e.Kind.IsCommand() && n.foreign(n.fsm.State()) {
 		return notYetRestored()
 	}
-	if e.Kind.Since() > max(s.Version(), 1) { // a state that is not restored yet says nothing
-		return tooEarly(e.Kind, s.Version())
+	if a, early := n.early(e.Kind); early {
+		return a
 	}
 	return n.commit(ctx, n.encode(&e))
 }
@@ -65,6 +64,21 @@ func notYetRestored() Answer {
 	return Answer{Verdict: Refused, Code: CodeNoLeader, Detail: "the cluster was restored from a backup, and its first leader has not begun yet: retry"}
 }
 
+// early refuses a kind that the cluster's kernel version does not have (EV-9). What it is
+// only a state says that has once, since the node started, been as new as the cluster's.
+func (n *Node) early(kind event.Kind) (a Answer, early bool) {
+	if kind.Since() == 1 {
+		return a, false
+	}
+	if !n.group.CaughtUp() {
+		return Answer{Verdict: Refused, Code: CodeNoLeader, Detail: "this node has just started, and has not replayed its log yet: retry"}, true
+	}
+	if version := n.fsm.State().Version(); kind.Since() > version {
+		return tooEarly(kind, version), true
+	}
+	return a, false
+}
+
 // ProposeAll commits events in order, each as an entry of its own.
 func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 	answers := make([]Answer, len(batch))
@@ -76,8 +90,7 @@ func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 		}
 		return answers
 	}
-	s := n.fsm.State()
-	foreign, closed := n.foreign(s), n.state.Closed()
+	foreign, closed := n.foreign(n.fsm.State()), n.state.Closed()
 	encoded := make([][]byte, 0, len(batch))
 	places := make([]int, 0, len(batch))
 	for i := range batch {
@@ -89,8 +102,8 @@ func (n *Node) ProposeAll(ctx context.Context, batch []event.Event) []Answer {
 			answers[i] = notYetRestored()
 			continue
 		}
-		if kind := batch[i].Kind; kind.Since() > max(s.Version(), 1) {
-			answers[i] = tooEarly(kind, s.Version())
+		if a, early := n.early(batch[i].Kind); early {
+			answers[i] = a
 			continue
 		}
 		if !kernel.Readable(&batch[i]) {

@@ -97,11 +97,13 @@ Tool calls that it has begun end by themselves; --drain says how long to watch t
 func newNodeEstop(a *app) *cobra.Command {
 	o := &nodeOrder{name: client.Estop, settled: drained}
 	c := a.orderCommand(o, &cobra.Command{
-		Short: "Suspend a node at once, whether or not another can take over",
-		Long: `Closes the node's intake before anything else. Leadership is handed over after that; as
-long as nobody takes it, the node leads and does nothing: the cluster takes no commands,
-runs no ticks and calls no tools. Calls that have begun end by themselves. The node stays
-suspended over restarts, until omni node resume.`,
+		Short: "Suspend a node, whether or not another can take over",
+		Long: `The order is put on record first, which takes at most 2 seconds; where that cannot be, it
+is carried out without then, if you are on the node's machine. The node's intake is
+closed, and leadership is handed over after that; as long as nobody takes it, the node
+leads and does nothing: the cluster takes no commands, runs no ticks and calls no tools.
+Calls that have begun end by themselves. The node stays suspended over restarts, until
+omni node resume.`,
 		Example: `  omni node estop n2 --reason 'it sends what it should not'`,
 	})
 	c.Flags().DurationVar(&o.wait, "drain", 0, "how long to wait for what is under way; 0 does not wait")

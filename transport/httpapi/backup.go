@@ -9,6 +9,7 @@ import (
 	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/failure"
 	"github.com/omnikernel/omnikernel/kernel/flows"
+	"github.com/omnikernel/omnikernel/kernel/state"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
 
@@ -34,15 +35,11 @@ func (s *Server) backup(rt *route) http.HandlerFunc {
 			w.Header().Set(api.HeaderNotOnRecord, plainDetail(on.without))
 			s.log.Warn("a backup is made that is not in the execution log", "by", on.by, "why", on.without)
 		}
-		view, e := s.read(ctx, consistency)
-		switch first := s.node.Log().Status().FirstSeq; {
-		case e != nil:
-		case view.Config == nil:
-			e = refused(string(failure.NotBooted), "", "the cluster has no configuration yet: there is nothing to back up", "ask again")
-		case first > 1:
-			e = refused(api.CodeHistoryBehind, "", "this node does not hold the log below the position named in first (yet), and a backup has all of it",
-				"ask another node: omni backup create --node ID")
-			e.First = first
+		reading, cancel := s.within(r, s.options.ReadTimeout)
+		defer cancel()
+		view, e := s.read(reading, consistency)
+		if e == nil {
+			e = s.mayBackUp(view.State)
 		}
 		if e != nil {
 			s.fail(w, e)
@@ -58,4 +55,19 @@ func (s *Server) backup(rt *route) http.HandlerFunc {
 			return out.flush()
 		})
 	}
+}
+
+// mayBackUp says why there can be no backup of a state here.
+func (s *Server) mayBackUp(of *state.State) *api.Error {
+	if of.Config == nil {
+		return refused(string(failure.NotBooted), "", "the cluster has no configuration yet: there is nothing to back up", "ask again")
+	}
+	first := s.node.Log().Status().FirstSeq
+	if first <= 1 {
+		return nil
+	}
+	e := refused(api.CodeHistoryBehind, "", "this node does not hold the log below the position named in first (yet), and a backup has all of it",
+		"ask another node: omni backup create --node ID")
+	e.First = first
+	return e
 }

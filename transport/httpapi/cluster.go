@@ -76,8 +76,10 @@ func (s *Server) transfer(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, e)
 			return
 		}
-		if err := s.node.Transfer(ctx, to); err != nil {
-			s.fail(w, s.transferError(ctx, to, err))
+		does, cancel := s.carriesOut(r)
+		defer cancel()
+		if err := s.node.Transfer(does, to); err != nil {
+			s.fail(w, s.transferError(does, to, err))
 			return
 		}
 		leader, _ = s.node.Leader()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/fsm/segment"
 	"github.com/omnikernel/omnikernel/kernel/logging"
+	"github.com/omnikernel/omnikernel/transport/api"
 	"github.com/omnikernel/omnikernel/transport/api/logexport"
 )
 
@@ -31,13 +32,8 @@ func (s *Server) export(rt *route) http.HandlerFunc {
 		if e == nil && from > view.Log.NextSeq {
 			e = invalid("from", "is beyond the end of the log", "")
 		}
-		if first := s.node.Log().Status().FirstSeq; e == nil && from < first {
-			e = s.logError(&segment.HistoryBehindError{FirstSeq: first})
-		}
 		if e == nil {
-			if err := s.node.Log().Whole(from); err != nil {
-				e = s.logError(err) // rather than in the middle of the file
-			}
+			e = s.mayExport(from)
 		}
 		if e != nil {
 			s.fail(w, e)
@@ -48,6 +44,18 @@ func (s *Server) export(rt *route) http.HandlerFunc {
 			return x.run(r.Context(), from)
 		})
 	}
+}
+
+// mayExport says why there can be no export from a place of this node's log, rather than
+// in the middle of the file.
+func (s *Server) mayExport(from uint64) *api.Error {
+	if first := s.node.Log().Status().FirstSeq; from < first {
+		return s.logError(&segment.HistoryBehindError{FirstSeq: first})
+	}
+	if err := s.node.Log().Whole(from); err != nil {
+		return s.logError(err)
+	}
+	return nil
 }
 
 // send streams a file whose end says that it is whole. What goes wrong before

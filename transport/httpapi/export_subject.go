@@ -28,9 +28,11 @@ type subjectExporter struct {
 // sendSubject answers with an export.
 func (s *Server) sendSubject(w http.ResponseWriter, r *http.Request, p *params, x *subjectExporter) {
 	e := p.check()
-	if first := s.node.Log().Status().FirstSeq; e == nil && first > 1 {
-		// The configuration stands in the first block.
-		e = s.logError(&segment.HistoryBehindError{FirstSeq: first})
+	if e == nil {
+		if first := s.node.Log().Status().FirstSeq; first > 1 {
+			// The configuration stands in the first block.
+			e = s.logError(&segment.HistoryBehindError{FirstSeq: first})
+		}
 	}
 	if e != nil {
 		s.fail(w, e)

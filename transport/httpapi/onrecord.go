@@ -15,8 +15,11 @@ import (
 )
 
 // recordWait is how long an order waits to be on record that can be carried out
-// without.
-const recordWait = 5 * time.Second
+// without; a client waits longer for an answer. recordAgain is between two tries.
+const (
+	recordWait  = 2 * time.Second
+	recordAgain = 100 * time.Millisecond
+)
 
 // unverified is who gave an order of whom nobody can tell who it is. No principal has
 // such a name.
@@ -30,32 +33,21 @@ type recorded struct {
 }
 
 // onRecord has an order committed before it is carried out (AU-10): the kernel judges
-// whoever gives it once more, at its place in the log. Where that cannot be done, and
-// mayGo says so, it is carried out without; at kernel version 1 always.
+// whoever gives it once more, at its place in the log. Where that cannot be done for a
+// while, and mayGo says so, it is carried out without; at kernel version 1 always.
 func (s *Server) onRecord(ctx context.Context, o event.Order, mayGo bool) (on recorded, e *api.Error) {
-	if mayGo {
+	o.Detail = plainDetail(o.Detail)
+	if mayGo { // that whoever asks is gone does not make it an order without record
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, recordWait)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), recordWait)
 		defer cancel()
 	}
-	o.Detail = plainDetail(o.Detail)
-	if on.by, e = s.mayCommand(ctx, event.OperatorOrder, &o); e != nil {
-		on.by = unverified
-		if !mayGo || e.Code == string(failure.Unauthenticated) || e.Code == string(failure.Forbidden) {
-			return on, e
-		}
-		on.without = e.Message
-		return on, nil
+	on, e, final := s.record(ctx, &o)
+	for mayGo && !final && s.comesYet(ctx, e) {
+		on, e, final = s.record(ctx, &o)
 	}
-	answer := s.node.Record(ctx, on.by, o)
-	done, e := s.settle(&answer)
 	switch {
-	case e == nil:
-		on.busSeq = done.BusSeq
-		return on, nil
-	case answer.Code == cluster.CodeVersionTooLow:
-		return on, nil
-	case answer.Verdict == cluster.Applied:
+	case final:
 		return on, e
 	case !mayGo:
 		return on, notOnRecord(e)
@@ -65,6 +57,51 @@ func (s *Server) onRecord(ctx context.Context, o event.Order, mayGo bool) (on re
 		on.by = unverified
 	}
 	return on, nil
+}
+
+// record is one try; final is what stands, be it a refusal.
+func (s *Server) record(ctx context.Context, o *event.Order) (on recorded, e *api.Error, final bool) {
+	if on.by, e = s.mayCommand(ctx, event.OperatorOrder, o); e != nil {
+		on.by = unverified
+		return on, e, e.Code == string(failure.Unauthenticated) || e.Code == string(failure.Forbidden)
+	}
+	answer := s.node.Record(ctx, on.by, *o)
+	if answer.Code == cluster.CodeVersionTooLow {
+		if known, current := s.node.Known(); current && known != nil && known.Version() <= 1 {
+			return on, nil, true
+		}
+		answer = cluster.Answer{Verdict: cluster.Refused, Code: cluster.CodeNoLeader, Detail: "a node has just started, and does not know yet which kernel version the cluster has: retry"}
+	}
+	done, e := s.settle(&answer)
+	if e == nil {
+		on.busSeq = done.BusSeq
+	}
+	return on, e, answer.Verdict == cluster.Applied
+}
+
+// comesYet waits before the next try, if what failed passes: an election, or a node that
+// has just started.
+func (s *Server) comesYet(ctx context.Context, e *api.Error) bool {
+	switch e.Code {
+	case cluster.CodeNoLeader, cluster.CodeNotLeader, cluster.CodeNotCaughtUp:
+	default:
+		return false
+	}
+	if known, _ := s.node.Known(); known == nil || !e.Definite { // one that has not started takes no part
+		return false
+	}
+	select {
+	case <-time.After(recordAgain):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// carriesOut bounds what is done after an order was put on record, or was to go without:
+// neither what that took nor that whoever asked is gone ends it.
+func (s *Server) carriesOut(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(r.Context()), s.options.CommandTimeout)
 }
 
 // notOnRecord tells of an order that could not be put on record, and was not carried

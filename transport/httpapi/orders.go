@@ -22,8 +22,8 @@ func (s *Server) orderRoutes() []*route {
 	return []*route{
 		post("pause", "Suspend the node: it takes no commands and leads nothing, until it is resumed",
 			"Leadership is handed over first; when nobody takes it, the node goes on as it was. It stays suspended over restarts.", nodestate.Pause),
-		post("estop", "Suspend the node at once",
-			"Intake is closed before anything else; leadership is handed over then, and as long as nobody takes it the cluster takes no commands.", nodestate.Estop),
+		post("estop", "Suspend the node, whether or not another one takes over",
+			"It is put on record first, which takes 2 seconds at most; whoever is on the node's machine has it carried out then in any case. Intake is closed before leadership is handed over, and as long as nobody takes that the cluster takes no commands.", nodestate.Estop),
 		post("resume", "Let a suspended node go on", "", nodestate.Resume),
 		post("restart", "Stop the node's process in order, and start it anew",
 			"The answer comes before it stops. A node that is suspended comes back suspended.", nodestate.Shutdown),
@@ -61,7 +61,9 @@ func (s *Server) order(name string, trigger nodestate.Trigger) http.HandlerFunc 
 			}
 			order.Principal, order.BusSeq = on.by, on.busSeq
 		}
-		came, err := s.node.Order(ctx, order)
+		does, cancel := s.carriesOut(r)
+		defer cancel()
+		came, err := s.node.Order(does, order)
 		if err != nil {
 			s.fail(w, s.orderError(err))
 			return
