@@ -37,6 +37,7 @@ type MemberChange struct {
 	API     string // of MemberAdd: where its API is, unless it says so itself
 	Learner bool   // of MemberAdd: it stays a learner
 	Force   bool   // of MemberRemove and MemberDemote: even if a majority may be lost
+	DryRun  bool   // only whether it is refused, as far as can be told without doing it
 }
 
 // MemberChanged is what came of it.
@@ -142,14 +143,14 @@ func (n *Node) changeMember(ctx context.Context, c MemberChange) (MemberChanged,
 	case MemberRemove:
 		changed, err = n.removeMember(ctx, c)
 	case MemberPromote:
-		changed, err = n.promoteMember(ctx, c.ID)
+		changed, err = n.promoteMember(ctx, c)
 	case MemberDemote:
 		changed, err = n.demoteMember(ctx, c)
 	}
 	if err != nil {
 		return MemberChanged{}, err
 	}
-	if changed {
+	if changed && !c.DryRun {
 		n.logger.Info("the members were changed", "change", c.Change, "node", c.ID, "voters", len(n.voters()))
 	}
 	return MemberChanged{Changed: changed, Voters: len(n.voters())}, nil
@@ -182,6 +183,12 @@ func (n *Node) addMember(ctx context.Context, c MemberChange) (bool, error) {
 		return false, err
 	}
 	if err := n.CheckJoins(ctx, c.ID, c.Raft); err != nil {
+		return false, err
+	}
+	if c.DryRun {
+		return true, nil
+	}
+	if err := n.wanted(ctx, &told, c); err != nil {
 		return false, err
 	}
 	if err := n.group.AddLearner(ctx, c.ID, c.Raft); err != nil {
@@ -220,13 +227,19 @@ func (n *Node) meet(ctx context.Context, c MemberChange) (memberTold, error) {
 	if told.API == "" {
 		told.API = c.API
 	}
-	if told.Learner != c.Learner && !told.older {
-		told.Learner = c.Learner
-		if err := n.wish(ctx, c.Raft, c.Learner); err != nil {
-			return told, &MemberRefusal{CodeNoAnswer, "raft", "it does not keep what it is to be: " + err.Error(), ""}
-		}
-	}
 	return told, nil
+}
+
+// wanted has a node that is to be added keep whether it stays a learner.
+func (n *Node) wanted(ctx context.Context, told *memberTold, c MemberChange) error {
+	if told.Learner == c.Learner || told.older {
+		return nil
+	}
+	told.Learner = c.Learner
+	if err := n.wish(ctx, c.Raft, c.Learner); err != nil {
+		return &MemberRefusal{CodeNoAnswer, "raft", "it does not keep what it is to be: " + err.Error(), ""}
+	}
+	return nil
 }
 
 const meetWait = 5 * time.Second
@@ -258,10 +271,11 @@ func (n *Node) find(id string) (consensus.Member, error) {
 
 // promoteMember makes a learner a voter that has all it needs; otherwise it becomes
 // one by itself when it has.
-func (n *Node) promoteMember(ctx context.Context, id string) (bool, error) {
+func (n *Node) promoteMember(ctx context.Context, c MemberChange) (bool, error) {
+	id := c.ID
 	m, err := n.find(id)
-	if err != nil || m.Voter {
-		return false, err
+	if err != nil || m.Voter || c.DryRun {
+		return err == nil && !m.Voter, err
 	}
 	if told, known := n.toldBy(id); !known || told.Learner && !told.older {
 		if err := n.wish(ctx, m.Address, false); err != nil {
@@ -278,8 +292,8 @@ func (n *Node) demoteMember(ctx context.Context, c MemberChange) (bool, error) {
 	if err != nil || !m.Voter {
 		return false, err
 	}
-	if err := n.maySpare(ctx, c); err != nil {
-		return false, err
+	if err := n.maySpare(ctx, c); err != nil || c.DryRun {
+		return err == nil, err
 	}
 	told, known := n.toldBy(c.ID)
 	if !known || !told.older {
@@ -301,6 +315,9 @@ func (n *Node) removeMember(ctx context.Context, c MemberChange) (bool, error) {
 		if err := n.maySpare(ctx, c); err != nil {
 			return false, err
 		}
+	}
+	if c.DryRun {
+		return true, nil
 	}
 	if err := n.group.Remove(ctx, c.ID); err != nil {
 		return false, err
@@ -328,7 +345,7 @@ func (n *Node) maySpare(ctx context.Context, c MemberChange) error {
 			"bring the others back, or remove those that are gone for good first (omni cluster list); --force does it anyway, and may leave a cluster that can do nothing",
 		}
 	}
-	if c.ID != n.config.NodeID {
+	if c.ID != n.config.NodeID || c.DryRun {
 		return nil
 	}
 	if err := n.HandOver(ctx); err != nil {

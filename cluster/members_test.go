@@ -82,7 +82,18 @@ func TestMembersComeAndGo(t *testing.T) {
 	c.refuses(cluster.CodeUnknownMember, cluster.MemberChange{Change: cluster.MemberRemove, ID: "n4"})
 	learner := add
 	learner.Learner = true
-	done, err := c.change(learner)
+	tried := learner
+	tried.DryRun = true
+	done, err := c.change(tried)
+	require.NoError(t, err)
+	require.Equal(t, cluster.MemberChanged{Changed: true, Voters: 3}, done)
+	for _, change := range []string{cluster.MemberRemove, cluster.MemberDemote} {
+		done, err = c.change(cluster.MemberChange{Change: change, ID: c.peers[c.leader()].ID, DryRun: true})
+		require.NoError(t, err)
+		require.Equal(t, cluster.MemberChanged{Changed: true, Voters: 3}, done)
+	}
+	c.refuses(cluster.CodeUnknownMember, cluster.MemberChange{Change: cluster.MemberPromote, ID: "n4", DryRun: true})
+	done, err = c.change(learner)
 	require.NoError(t, err)
 	require.Equal(t, cluster.MemberChanged{Changed: true, Voters: 3}, done)
 	done, err = c.change(add)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -44,4 +46,13 @@ func (b *bearer) read() (string, error) {
 		return "", tell.Usage("a token begins with omni_ and is copied whole", "%s: that is no token", from) // it is never shown
 	}
 	return text, nil
+}
+
+// gone tells that the token would be in a file which is not there.
+func (b *bearer) gone() bool {
+	if b.file == "" {
+		return false
+	}
+	_, err := os.Stat(b.file)
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -30,6 +30,7 @@ type joining struct {
 const (
 	joinAsk  = 5 * time.Second // for one answer of the cluster
 	joinLook = 500 * time.Millisecond
+	joinRest = time.Minute // at most, after a change that was refused again and again
 )
 
 // members are the first ones of the cluster, as --peer lists them. A node that joins
@@ -128,6 +129,10 @@ func (s *standing) beginJoin(f *serverFlags, c *cluster.Config) (stop func(), er
 			j.self = p
 		}
 	}
+	if f.owned && f.app.bearer.gone() {
+		j.logger.Warn("the file of the token is gone: a member goes on without it; a node that is none yet needs it to be taken in", "file", f.app.bearer.file)
+		f.app.bearer.file = ""
+	}
 	if j.connection, err = f.connectTo(f.join); err != nil {
 		return nil, err
 	}
@@ -163,27 +168,38 @@ func (s *standing) serveJoining(ctx context.Context, f *serverFlags, c *cluster.
 // run goes on until the node is what it shall be, and who is to go has gone. The error
 // is a refusal that waiting does not mend.
 func (j *joiner) run(ctx context.Context) error {
+	rest := joinLook
 	for ctx.Err() == nil {
-		done, err := j.step(ctx)
+		done, refused, err := j.step(ctx)
 		if done || err != nil && !j.owned && isFinal(err) {
 			return err
 		}
 		if err != nil && ctx.Err() == nil {
 			j.say("waiting", "reason", err.Error())
 		}
+		rest = afterwards(rest, refused)
 		select {
 		case <-ctx.Done():
-		case <-time.After(joinLook):
+		case <-time.After(rest):
 		}
 	}
 	return nil
 }
 
-// step does what is next: it looks, and changes one thing.
-func (j *joiner) step(ctx context.Context) (done bool, err error) {
+// afterwards is how long to wait before the next step: a change that is refused again and
+// again is asked for less and less often.
+func afterwards(rest time.Duration, refused bool) time.Duration {
+	if !refused {
+		return joinLook
+	}
+	return min(2*rest, joinRest)
+}
+
+// step does what is next: it looks, and changes one thing, unless that is refused.
+func (j *joiner) step(ctx context.Context) (done, refused bool, err error) {
 	members, err := j.connection.Members(ctx)
 	if err != nil {
-		return false, err
+		return false, isRefused(err), err
 	}
 	var own, old *api.Member
 	for i := range members.Members {
@@ -201,21 +217,21 @@ func (j *joiner) step(ctx context.Context) (done bool, err error) {
 		if err == nil {
 			j.say("this node was taken in: it is a learner")
 		}
-		return false, err
+		return false, isRefused(err), err
 	case !own.Voter && !own.Learner:
 		j.say("catching up", "events_behind", own.Behind, "history_bytes_missing", own.MissingBytes, "reason", own.Reason)
-		return false, nil
+		return false, false, nil
 	case old != nil && own.Voter && j.comes:
 		_, err := j.connection.RemoveMember(ctx, j.replace, false)
 		if err == nil {
 			j.say("the node that this one replaces was removed", "node", j.replace)
 		}
-		return false, err
+		return false, isRefused(err), err
 	case old != nil:
 		j.say("the node that this one was to replace is still a member", "node", j.replace, "hint", "omni cluster remove "+j.replace)
 	}
 	j.say("this node is a member", "voter", own.Voter, "voters", members.Voters)
-	return true, nil
+	return true, false, nil
 }
 
 // say tells what is new.
@@ -226,15 +242,26 @@ func (j *joiner) say(text string, args ...any) {
 	}
 }
 
-// isFinal tells of a refusal that stays what it is.
-func isFinal(err error) bool {
+// isRefused tells of an answer that it takes more than a moment to change: not of a
+// cluster that is without a leader just now.
+func isRefused(err error) bool {
 	var said *api.Error
 	if !errors.As(err, &said) || !said.Definite {
 		return false
 	}
-	switch said.Code {
-	case cluster.CodeMajority, cluster.CodeNoAnswer, cluster.CodeUnknownMember:
-		return false // who is down may come back; somebody else may have removed it
+	return mayChange(said.Code) || isFinal(err)
+}
+
+// mayChange: who is down may come back; somebody else may have removed it.
+func mayChange(code string) bool {
+	return code == cluster.CodeMajority || code == cluster.CodeNoAnswer || code == cluster.CodeUnknownMember
+}
+
+// isFinal tells of a refusal that stays what it is.
+func isFinal(err error) bool {
+	var said *api.Error
+	if !errors.As(err, &said) || !said.Definite || mayChange(said.Code) {
+		return false
 	}
 	info, known := api.Lookup(said.Code)
 	return known && !info.Retry

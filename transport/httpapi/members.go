@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnikernel/omnikernel/cluster"
 	"github.com/omnikernel/omnikernel/cluster/consensus"
+	"github.com/omnikernel/omnikernel/kernel/event"
 	"github.com/omnikernel/omnikernel/kernel/flows"
 	"github.com/omnikernel/omnikernel/transport/api"
 )
@@ -74,18 +75,42 @@ func (s *Server) changeMember(change string) http.HandlerFunc {
 		}
 		ctx, cancel := s.within(r, s.options.CommandTimeout)
 		defer cancel()
-		on, e := s.onRecordAtLeader(ctx, "cluster.member."+change, flows.Named(c.ID), detailOf(&c))
+		order := event.Order{Action: "cluster.member." + change, Resource: flows.Named(c.ID), Detail: detailOf(&c)}
+		if e := s.mayChange(ctx, c, order); e != nil {
+			s.fail(w, e)
+			return
+		}
+		on, e := s.onRecordAtLeader(ctx, order.Action, order.Resource, order.Detail)
 		if e != nil {
 			s.fail(w, e)
 			return
 		}
-		came, err := s.node.ChangeMember(ctx, c)
+		does, cancel := s.carriesOut(r)
+		defer cancel()
+		came, err := s.node.ChangeMember(does, c)
 		if err != nil {
 			s.fail(w, s.memberError(err))
 			return
 		}
 		writeJSON(w, http.StatusOK, api.MemberChanged{Node: c.ID, Change: change, Changed: came.Changed, Voters: came.Voters, BusSeq: on.busSeq})
 	}
+}
+
+// mayChange says why a change would be refused, before it is put on record: what asks
+// again and again must not fill the log. Whoever may not ask is told nothing else.
+func (s *Server) mayChange(ctx context.Context, c cluster.MemberChange, o event.Order) *api.Error {
+	if leader, known := s.node.Leader(); !known || leader.ID != s.node.ID() {
+		return nil // onRecordAtLeader says so
+	}
+	o.Detail = plainDetail(o.Detail)
+	if _, e := s.mayCommand(ctx, event.OperatorOrder, &o); e != nil {
+		return e
+	}
+	c.DryRun = true
+	if _, err := s.node.ChangeMember(ctx, c); err != nil {
+		return s.memberError(err)
+	}
+	return nil
 }
 
 // detailOf says what is asked beside whose change it is.

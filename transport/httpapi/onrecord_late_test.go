@@ -51,7 +51,9 @@ func (n *slowToRecord) Order(ctx context.Context, o cluster.Order) (cluster.Orde
 }
 
 func (n *slowToRecord) ChangeMember(ctx context.Context, c cluster.MemberChange) (cluster.MemberChanged, error) {
-	n.changed.Add(1)
+	if !c.DryRun {
+		n.changed.Add(1)
+	}
 	return n.Node.ChangeMember(ctx, c)
 }
 
