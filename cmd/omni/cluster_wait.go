@@ -22,6 +22,7 @@ type awaiting struct {
 const (
 	wholeLook = 200 * time.Millisecond // between two looks at the cluster
 	wholeAsk  = 5 * time.Second        // for one of them
+	wholeSlow = time.Second            // one that took so long and was not answered says so
 )
 
 func (w *awaiting) add(flags *pflag.FlagSet) {
@@ -48,20 +49,25 @@ func (w *awaiting) until(ctx context.Context, connection *client.Client, limit t
 	defer cancel()
 	known := false // the status is one
 	for {
+		began := time.Now()
 		now, members, asked := w.look(ctx, connection, options)
 		switch {
 		case asked == nil:
+			err = nil
 			if status, known, missing = now, true, w.missing(&now, &members); len(missing) == 0 {
 				return status, nil, nil
 			}
 		case ctx.Err() == nil && isFinal(asked):
 			return status, nil, asked
-		case ctx.Err() == nil || err == nil:
+		case ctx.Err() == nil || err == nil && (!known || time.Since(began) > wholeSlow): // the limit's end is nobody's failure
 			err = asked
 		}
 		select {
 		case <-time.After(wholeLook):
 		case <-ctx.Done():
+			if known && err != nil { // what was seen before says nothing of now
+				return status, append(missing, "nobody answers any more: "+err.Error()), nil
+			}
 			if known {
 				return status, missing, nil
 			}

@@ -46,7 +46,7 @@ var bookSteps = map[string]bookStep{
 	"A lost credential":    {nil, nil},
 }
 
-// Every command of docs/operations.md runs, in order, in one shell, and prints what the
+// Every block of commands of docs/operations.md runs, in order, in one shell, and prints what the
 // page says. Meanwhile commands come in; none fails, and each that was acknowledged is
 // there once.
 func TestRunbook(t *testing.T) {
@@ -143,7 +143,7 @@ func (r *runbook) buildNext() {
 	require.NoError(r.t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
 	build := exec.CommandContext(r.t.Context(), "nice", "-n", "19", "go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.versionText="+nextVersion,
 		"-overlay", filepath.Join(dir, "overlay.json"), "-o", filepath.Join(r.dir, "omni-new"), "./cmd/omni")
-	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0", "PWD="+root) // the overlay names files as seen from here, also through a link
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -87,7 +87,7 @@ func freeNetwork(t *testing.T, machines int) string {
 			return network
 		}
 	}
-	require.FailNow(t, "no network of the loopback interface is free")
+	require.FailNow(t, "no network of the loopback interface is free: whatever listens at port 7700 or 7800 of all addresses (0.0.0.0) must be stopped")
 	return ""
 }
 
@@ -215,7 +215,10 @@ func (s *bookShell) halt(i int) {
 		return
 	}
 	s.signal(i, syscall.SIGTERM)
-	if err := s.nodes[i].Wait(); err != nil {
+	late := time.AfterFunc(time.Minute, func() { _ = s.nodes[i].Process.Kill() })
+	err := s.nodes[i].Wait()
+	require.True(s.t, late.Stop(), "%s did not stop within a minute", s.id(i))
+	if err != nil {
 		require.Positive(s.t, s.said(i, "was removed from its cluster"), "%s: %v", s.id(i), err)
 	}
 	s.nodes[i] = nil
