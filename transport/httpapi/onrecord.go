@@ -107,8 +107,8 @@ func (s *Server) carriesOut(r *http.Request) (context.Context, context.CancelFun
 // notOnRecord tells of an order that could not be put on record, and was not carried
 // out therefore.
 func notOnRecord(e *api.Error) *api.Error {
-	if e.Code == cluster.CodeNotLeader {
-		return e
+	if e.Code == cluster.CodeNotLeader || e.Code == cluster.CodeSafeMode {
+		return e // it says itself what to do
 	}
 	if !e.Definite {
 		e.Definite, e.Status = true, http.StatusServiceUnavailable
